@@ -16,8 +16,8 @@ std::string describe(const ImageDesc& desc) {
   return text;
 }
 
-Image::Image(ImageDesc desc) : desc_(std::move(desc)) {
-  const std::size_t bytes = (static_cast<std::size_t>(desc_.bytes()) + 63) / 64 * 64;
+Image::Image(ImageDesc desc, std::int64_t spare) : desc_(std::move(desc)) {
+  const std::size_t bytes = (static_cast<std::size_t>(desc_.bytes() + spare) + 63) / 64 * 64;
   void* memory = std::aligned_alloc(64, bytes == 0 ? 64 : bytes);
   if (!memory) throw std::bad_alloc();
   storage_.reset(static_cast<std::byte*>(memory));

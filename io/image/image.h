@@ -70,8 +70,8 @@ using ConstImageView = BasicImageView<const std::byte>;
 class Image {
  public:
   Image() = default;
-  /// Uninitialised samples. Throws std::bad_alloc.
-  explicit Image(ImageDesc desc);
+  /// Uninitialised samples, and `spare` bytes of room behind them. Throws std::bad_alloc.
+  explicit Image(ImageDesc desc, std::int64_t spare = 0);
 
   const ImageDesc& desc() const { return desc_; }
   ImageDesc& desc() { return desc_; }

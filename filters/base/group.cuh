@@ -1,0 +1,400 @@
+// What a generated kernel is composed of: frames, views, packs of pixels, loads, border refills, sinks, counters.
+// One kernel runs one group of the plan; the same source runs on the host with one thread a block.
+#pragma once
+
+#include "filters/base/border.cuh"
+#include "filters/base/maths.cuh"
+#include "filters/base/tile.cuh"
+
+namespace imgpipe {
+
+/// A stored image. Strides are in samples; `quads` says that 4 neighbours along x can be read as one aligned vector.
+struct View {
+  void* data;
+  i64 stride_x, stride_y, stride_z;
+  int quads;
+};
+
+/// What every kernel of a group gets.
+struct Frame {
+  i64 width, height, depth;
+  i64 tiles_x, tiles_y, tiles;
+  char* scratch;     ///< one tile's memory a block, when tiles do not fit in fast memory
+  i64 scratch_bytes;
+  u64* counts;       ///< [clipped, NaN]
+};
+
+/// How a window's input continues outside the image. `mode` numbers enum Border.
+template <class T>
+struct Edge {
+  int mode;
+  T constant;
+};
+
+/// The tile's first pixel, and questions about the image's edge.
+struct Origin {
+  i64 x, y, z;
+  template <class R>
+  IMGPIPE_FN bool inside(const Frame& f) const {
+    return x + R::x0 >= 0 && y + R::y0 >= 0 && z + R::z0 >= 0 && x + R::x1 <= f.width && y + R::y1 <= f.height &&
+           z + R::z1 <= f.depth;
+  }
+};
+
+template <int X, int Y, int Z>
+IMGPIPE_FN Origin tile_origin(const Frame& f, i64 tile) {
+  const i64 row = tile / f.tiles_x;
+  return {(tile - row * f.tiles_x) * X, row % f.tiles_y * Y, row / f.tiles_y * Z};
+}
+
+template <class S, int N>
+struct alignas(sizeof(S) * N <= 16 ? sizeof(S) * N : 16) Vector {
+  S v[N];
+};
+
+// ---- packs: N pixels along x (AXIS 0) or y (AXIS 1), of which `count` are wanted
+
+template <int N_, int AXIS_>
+struct Pack {
+  static constexpr int n = N_, axis = AXIS_;
+  int count;
+
+  template <class TileT, class T>
+  IMGPIPE_FN void read(const TileT& tile, int x, int y, int z, T (&v)[N_]) const {
+    if constexpr (AXIS_ == 0 && N_ % 4 == 0) {
+      const typename TileT::T* row = tile.row(y, z) + x;
+      if ((x & 3) == 0) {
+        IMGPIPE_UNROLL
+        for (int q = 0; q < N_ / 4; ++q) {
+          const auto four = reinterpret_cast<const Vector<T, 4>*>(row)[q];
+          IMGPIPE_UNROLL
+          for (int j = 0; j < 4; ++j) v[4 * q + j] = four.v[j];
+        }
+        return;
+      }
+    }
+    IMGPIPE_UNROLL
+    for (int j = 0; j < N_; ++j)
+      if (j < count) v[j] = AXIS_ == 0 ? tile.at(x + j, y, z) : tile.at(x, y + j, z);
+  }
+
+  template <class TileT, class T>
+  IMGPIPE_FN void write(const TileT& tile, int x, int y, int z, const T (&v)[N_]) const {
+    if constexpr (AXIS_ == 0 && N_ % 4 == 0) {
+      typename TileT::T* row = tile.row(y, z) + x;
+      if ((x & 3) == 0 && count == N_) {
+        IMGPIPE_UNROLL
+        for (int q = 0; q < N_ / 4; ++q) {
+          Vector<T, 4> four;
+          IMGPIPE_UNROLL
+          for (int j = 0; j < 4; ++j) four.v[j] = v[4 * q + j];
+          reinterpret_cast<Vector<T, 4>*>(row)[q] = four;
+        }
+        return;
+      }
+    }
+    IMGPIPE_UNROLL
+    for (int j = 0; j < N_; ++j)
+      if (j < count) (AXIS_ == 0 ? tile.at(x + j, y, z) : tile.at(x, y + j, z)) = v[j];
+  }
+
+  /// Whether pixel j is one of the tile's own and in the image.
+  template <int X, int Y, int Z>
+  IMGPIPE_FN bool owns(const Frame& f, const Origin& o, int x, int y, int z, int j) const {
+    const int px = AXIS_ == 0 ? x + j : x, py = AXIS_ == 0 ? y : y + j;
+    return j < count && px >= 0 && px < X && py >= 0 && py < Y && z >= 0 && z < Z && o.x + px < f.width &&
+           o.y + py < f.height && o.z + z < f.depth;
+  }
+
+  IMGPIPE_FN Position position(const Frame& f, const Origin& o, int x, int y, int z, int j) const {
+    return {o.x + x + (AXIS_ == 0 ? j : 0), o.y + y + (AXIS_ == 0 ? 0 : j), o.z + z, f.width, f.height, f.depth};
+  }
+};
+
+// ---- memory
+
+template <class S>
+IMGPIPE_FN S* sample_at(const View& view, i64 x, i64 y, i64 z, int c) {
+  return static_cast<S*>(view.data) + x * view.stride_x + y * view.stride_y + z * view.stride_z + c;
+}
+
+IMGPIPE_FN i64 clamped(i64 i, i64 n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
+
+template <class T, class S, int N, int AXIS>
+IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Frame& f, const Origin& o, int x, int y, int z,
+                          int c, T (&v)[N]) {
+  const i64 gx = o.x + x, gy = o.y + y, gz = o.z + z;
+  if constexpr (AXIS == 0 && N % 4 == 0) {
+    if (view.quads && (gx & 3) == 0 && gx >= 0 && gx + N <= f.width && gy >= 0 && gy < f.height && gz >= 0 && gz < f.depth) {
+      const S* p = sample_at<const S>(view, gx, gy, gz, c);
+      IMGPIPE_UNROLL
+      for (int q = 0; q < N / 4; ++q) {
+        const auto four = reinterpret_cast<const Vector<S, 4>*>(p)[q];
+        IMGPIPE_UNROLL
+        for (int j = 0; j < 4; ++j) v[4 * q + j] = static_cast<T>(four.v[j]);
+      }
+      return;
+    }
+  }
+  IMGPIPE_UNROLL
+  for (int j = 0; j < N; ++j)
+    v[j] = static_cast<T>(*sample_at<const S>(view, clamped(gx + (AXIS == 0 ? j : 0), f.width),
+                                              clamped(gy + (AXIS == 0 ? 0 : j), f.height), clamped(gz, f.depth), c));
+}
+
+template <class T>
+IMGPIPE_FN T canonical_nan(T v) {
+  return v != v ? maths::quiet_nan(T(0)) : v;
+}
+
+template <class S, class T>
+IMGPIPE_FN S to_sample(T v) {
+  if constexpr (S(0.5) == S(0)) return static_cast<S>(v);
+  else return static_cast<S>(canonical_nan(v));
+}
+
+template <class S, int X, int Y, int Z, int N, int AXIS, class T>
+IMGPIPE_FN void store_pack(const Pack<N, AXIS>& pack, const View& view, const Frame& f, const Origin& o, int x, int y,
+                           int z, int c, const T (&v)[N]) {
+  if constexpr (AXIS == 0 && N % 4 == 0) {
+    const bool whole = pack.count == N && x >= 0 && x + N <= X && y >= 0 && y < Y && z >= 0 && z < Z &&
+                       o.x + x + N <= f.width && o.y + y < f.height && o.z + z < f.depth && ((o.x + x) & 3) == 0;
+    if (view.quads && whole) {
+      S* p = sample_at<S>(view, o.x + x, o.y + y, o.z + z, c);
+      IMGPIPE_UNROLL
+      for (int q = 0; q < N / 4; ++q) {
+        Vector<S, 4> four;
+        IMGPIPE_UNROLL
+        for (int j = 0; j < 4; ++j) four.v[j] = to_sample<S>(v[4 * q + j]);
+        reinterpret_cast<Vector<S, 4>*>(p)[q] = four;
+      }
+      return;
+    }
+  }
+  IMGPIPE_UNROLL
+  for (int j = 0; j < N; ++j)
+    if (pack.template owns<X, Y, Z>(f, o, x, y, z, j))
+      *sample_at<S>(view, o.x + x + (AXIS == 0 ? j : 0), o.y + y + (AXIS == 0 ? 0 : j), o.z + z, c) =
+          to_sample<S>(v[j]);
+}
+
+// ---- casts
+
+/// Rounds half to even and saturates; NaN becomes 0. `mine` says whether to count.
+template <class S, class Wide>
+struct Limits;
+template <> struct Limits<u8, float> { static constexpr float low = 0, high = 255; };
+template <> struct Limits<i8, float> { static constexpr float low = -128, high = 127; };
+template <> struct Limits<u16, float> { static constexpr float low = 0, high = 65535; };
+template <> struct Limits<i16, float> { static constexpr float low = -32768, high = 32767; };
+template <> struct Limits<u8, double> { static constexpr double low = 0, high = 255; };
+template <> struct Limits<i8, double> { static constexpr double low = -128, high = 127; };
+template <> struct Limits<u16, double> { static constexpr double low = 0, high = 65535; };
+template <> struct Limits<i16, double> { static constexpr double low = -32768, high = 32767; };
+template <> struct Limits<u32, double> { static constexpr double low = 0, high = 4294967295.0; };
+template <> struct Limits<i32, double> { static constexpr double low = -2147483648.0, high = 2147483647.0; };
+
+struct Counter {
+  u32 clipped = 0, nans = 0;
+};
+
+template <class S, class Out, class T>
+IMGPIPE_FN Out cast_sample(T value, bool mine, Counter& counter) {
+  if constexpr (S(0.5) != S(0)) {
+    return static_cast<Out>(static_cast<S>(value));
+  } else {
+    using Wide = decltype(Out(0) + T(0));
+    using L = Limits<S, Wide>;
+    const Wide v = static_cast<Wide>(value);
+    Wide r = maths::rint(v);
+    if (mine) {
+      counter.clipped += (r < L::low) | (r > L::high);
+      counter.nans += v != v;
+    }
+    r = r < L::low ? L::low : r;
+    r = r > L::high ? L::high : r;
+    r = v != v ? Wide(0) : r;
+    return static_cast<Out>(r + Wide(0));
+  }
+}
+
+// ---- borders
+
+/// Fills what lies outside the image from what lies inside, so that a window can read over the edge.
+template <class R, class Block, class TileT, class T>
+IMGPIPE_FN void refill(const Block& block, const TileT& tile, const Frame& f, const Origin& o, const Edge<T>& edge) {
+  for (int i = block.first(); i < R::width * R::height * R::depth; i += block.stride()) {
+    const int x = i % R::width + R::x0, y = i / R::width % R::height + R::y0, z = i / (R::width * R::height) + R::z0;
+    const i64 gx = o.x + x, gy = o.y + y, gz = o.z + z;
+    if (gx >= 0 && gx < f.width && gy >= 0 && gy < f.height && gz >= 0 && gz < f.depth) continue;
+    const i64 sx = border_at(gx, f.width, edge.mode), sy = border_at(gy, f.height, edge.mode),
+              sz = border_at(gz, f.depth, edge.mode);
+    // A source outside this tile belongs to a pixel that no window of this tile reads.
+    const i64 lx = sx - o.x, ly = sy - o.y, lz = sz - o.z;
+    const bool none = sx < 0 || sy < 0 || sz < 0;
+    const bool here = lx >= R::x0 && lx < R::x1 && ly >= R::y0 && ly < R::y1 && lz >= R::z0 && lz < R::z1;
+    tile.at(x, y, z) = none || !here ? edge.constant : tile.at(int(lx), int(ly), int(lz));
+  }
+}
+
+/// The same with the far side of the stored image.
+template <class R, class S, class Block, class TileT>
+IMGPIPE_FN void refill_wrapped(const Block& block, const TileT& tile, const Frame& f, const Origin& o, const View& view,
+                               int c) {
+  for (int i = block.first(); i < R::width * R::height * R::depth; i += block.stride()) {
+    const int x = i % R::width + R::x0, y = i / R::width % R::height + R::y0, z = i / (R::width * R::height) + R::z0;
+    const i64 gx = o.x + x, gy = o.y + y, gz = o.z + z;
+    if (gx >= 0 && gx < f.width && gy >= 0 && gy < f.height && gz >= 0 && gz < f.depth) continue;
+    tile.at(x, y, z) = static_cast<typename TileT::T>(
+        *sample_at<const S>(view, border_at(gx, f.width, border_wrap), border_at(gy, f.height, border_wrap),
+                            border_at(gz, f.depth, border_wrap), c));
+  }
+}
+
+// ---- sinks
+
+/// What a window operation hands its results to. F: (pack, x, y, z, values).
+template <class T, class F>
+struct Sink {
+  const F& f;
+  IMGPIPE_FN void one(int x, int y, int z, T value) const {
+    const T v[1] = {value};
+    f(Pack<1, 0>{1}, x, y, z, v);
+  }
+  template <int N>
+  IMGPIPE_FN void row(int x, int y, int z, const T (&v)[N]) const { f(Pack<N, 0>{N}, x, y, z, v); }
+  template <int N>
+  IMGPIPE_FN void column(int x, int y, int z, const T (&v)[N]) const { f(Pack<N, 1>{N}, x, y, z, v); }
+  template <int N>
+  IMGPIPE_FN void row_upto(int x, int y, int z, const T (&v)[N], int count) const { f(Pack<N, 0>{count}, x, y, z, v); }
+  template <int N>
+  IMGPIPE_FN void column_upto(int x, int y, int z, const T (&v)[N], int count) const {
+    f(Pack<N, 1>{count}, x, y, z, v);
+  }
+};
+template <class T, class F>
+IMGPIPE_FN Sink<T, F> make_sink(const F& f) {
+  return {f};
+}
+
+/// The window of one pixel: copies a channel that the operation leaves alone.
+struct CopyThrough {
+  template <class Block, class In, class R, class SinkT>
+  IMGPIPE_FN void operator()(const Block& block, const In& in, R, const SinkT& sink) const {
+    for (int i = block.first(); i < R::width * R::height * R::depth; i += block.stride()) {
+      const int x = i % R::width + R::x0, y = i / R::width % R::height + R::y0, z = i / (R::width * R::height) + R::z0;
+      sink.one(x, y, z, in.at(x, y, z));
+    }
+  }
+};
+
+/// Calls f(pack of 4, x, y, z) for the aligned groups of 4 pixels that cover R; `f` may be asked for pixels up to 3
+/// beyond R's sides, for which tiles have room.
+template <class R, class Block, class F>
+IMGPIPE_FN void for_quads(const Block& block, const F& f) {
+  constexpr int first = R::x0 >= 0 ? R::x0 / 4 : -((3 - R::x0) / 4);
+  constexpr int last = (R::x1 + 3) / 4;
+  constexpr int quads = last - first;
+  for (int i = block.first(); i < quads * R::height * R::depth; i += block.stride()) {
+    const int q = i % quads + first, y = i / quads % R::height + R::y0, z = i / (quads * R::height) + R::z0;
+    f(Pack<4, 0>{4}, 4 * q, y, z);
+  }
+}
+
+// ---- numbers over the image
+
+/// Order of doubles as order of unsigned integers.
+IMGPIPE_FN u64 ordered_key(double v) {
+  const u64 bits = maths::bits_of(v);
+  return bits >> 63 ? ~bits : bits | (u64(1) << 63);
+}
+IMGPIPE_FN double from_ordered_key(u64 key) {
+  return maths::double_from_bits(key >> 63 ? key & ~(u64(1) << 63) : ~key);
+}
+
+template <class T>
+struct ExtremaCount {
+  T low = maths::infinity(T(0)), high = -maths::infinity(T(0));
+  IMGPIPE_FN void add(T v) {
+    low = v < low ? v : low;
+    high = v > high ? v : high;
+  }
+};
+
+/// [key of min, key of max], as a group leaves them, to the numbers themselves.
+IMGPIPE_FN void read_extrema(const u64* keys, double* scalars) {
+  const bool none = keys[0] > keys[1];
+  scalars[0] = none ? maths::quiet_nan(0.0) : from_ordered_key(keys[0]) + 0.0;
+  scalars[1] = none ? maths::quiet_nan(0.0) : from_ordered_key(keys[1]) + 0.0;
+}
+
+#ifdef __CUDACC_RTC__
+
+struct ThreadBlock {
+  IMGPIPE_FN int first() const { return threadIdx.x; }
+  IMGPIPE_FN int stride() const { return blockDim.x; }
+  IMGPIPE_FN void sync() const { __syncthreads(); }
+  IMGPIPE_FN i64 index() const { return blockIdx.x; }
+  IMGPIPE_FN i64 count() const { return gridDim.x; }
+  IMGPIPE_FN void add(u64* target, u32 value) const {
+    const u32 sum = __reduce_add_sync(~0u, value);
+    if (sum && threadIdx.x % 32 == 0) atomicAdd(reinterpret_cast<unsigned long long*>(target), sum);
+  }
+  IMGPIPE_FN void increment(u64* target) const { atomicAdd(reinterpret_cast<unsigned long long*>(target), 1ull); }
+  IMGPIPE_FN void increment(u32* target) const { atomicAdd(target, 1u); }
+  IMGPIPE_FN void gather(u64* target, u32 value) const {
+    if (value) atomicAdd(reinterpret_cast<unsigned long long*>(target), (unsigned long long)(value));
+  }
+  template <class T>
+  IMGPIPE_FN void extrema(u64* keys, T low, T high) const {
+    for (int lane = 16; lane > 0; lane /= 2) {
+      const T l = __shfl_xor_sync(~0u, low, lane), h = __shfl_xor_sync(~0u, high, lane);
+      low = l < low ? l : low;
+      high = h > high ? h : high;
+    }
+    if (threadIdx.x % 32 != 0 || !(low <= high)) return;
+    const u64 l = ordered_key(double(low)), h = ordered_key(double(high));
+    auto* target = reinterpret_cast<unsigned long long*>(keys);
+    // Most blocks have nothing better to say: a plain look spares the atomic.
+    if (l < *reinterpret_cast<volatile unsigned long long*>(target)) atomicMin(target, l);
+    if (h > *reinterpret_cast<volatile unsigned long long*>(target + 1)) atomicMax(target + 1, h);
+  }
+};
+
+#define IMGPIPE_KERNEL(name, args, threads, blocks)                                                      \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ args a) { \
+    extern __shared__ __align__(16) char fast[];                                                         \
+    body(a, ThreadBlock{}, fast);                                                                        \
+  }
+
+#else
+
+/// The one-thread block of the host twin.
+struct ThreadBlock {
+  i64 index_, count_;
+  int first() const { return 0; }
+  int stride() const { return 1; }
+  void sync() const {}
+  i64 index() const { return index_; }
+  i64 count() const { return count_; }
+  void add(u64* target, u32 value) const { *target += value; }
+  void increment(u64* target) const { ++*target; }
+  void increment(u32* target) const { ++*target; }
+  void gather(u64* target, u32 value) const { *target += value; }
+  template <class T>
+  void extrema(u64* keys, T low, T high) const {
+    if (!(low <= high)) return;
+    const u64 l = ordered_key(double(low)), h = ordered_key(double(high));
+    if (l < keys[0]) keys[0] = l;
+    if (h > keys[1]) keys[1] = h;
+  }
+};
+
+#define IMGPIPE_KERNEL(name, args, threads, blocks)                                              \
+  extern "C" void name(const void* a, long long index, long long count, char* fast) {             \
+    body(*static_cast<const args*>(a), ThreadBlock{i64(index), i64(count)}, fast);               \
+  }
+
+#endif
+
+}  // namespace imgpipe
