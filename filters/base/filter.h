@@ -26,21 +26,21 @@ struct StepInputs {
 /// What one filter folder writes down. P is the filter's parameter struct; its member initialisers are the defaults.
 template <class P>
 struct Filter {
-  std::string name;
-  std::string summary;
+  std::string name = {};
+  std::string summary = {};
   Kind kind = Kind::pixel;
-  std::vector<ParamDef> params;
-  std::string main_param;  ///< the parameter that may stand alone; "" when none may
+  std::vector<ParamDef> params = {};
+  std::string main_param = {};  ///< the parameter that may stand alone; "" when none may
   int inputs = 1;          ///< 2: takes `with`
-  std::string result;      ///< dtype of the result, in words
-  std::string formula;     ///< for the reference: formula, conventions, source
+  std::string result = {};   ///< dtype of the result, in words
+  std::string formula = {};  ///< for the reference: formula, conventions, source
   /// Checks that span parameters; throws std::invalid_argument.
   void (*validate)(const P&, bool has_with) = [](const P&, bool) {};
   /// Appends the filter's operations and returns its result. Throws std::invalid_argument when the image cannot be
   /// processed (its text says why and what can be).
   Value (*build)(Builder&, const StepInputs&, const P&) = nullptr;
   /// Parameter texts (flow YAML) that the conformance tests run besides the defaults.
-  std::vector<std::string> examples;
+  std::vector<std::string> examples = {};
 };
 
 /// The same facts with P erased: what everything else walks.

@@ -199,6 +199,9 @@ struct ParamType<E> {
 };
 
 void check_range(const Node& node, const Range& range, double value);
+template <class E>
+  requires std::is_enum_v<E>
+void check_range(const Node&, const Range&, E) {}
 inline void check_range(const Node& n, const Range& r, const Lengths& v) {
   for (const Length& length : v.axes) check_range(n, r, length.value);
 }

@@ -278,8 +278,8 @@ class CudaJob : public Job {
   void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks, std::span<const std::byte> arguments) override {
     auto& loaded = static_cast<LoadedKernel&>(*kernel);
     kernels_.push_back(kernel);
-    alignas(16) std::byte copy[4096];
-    if (arguments.size() > sizeof copy) throw DeviceError("a kernel's parameters pass 4096 bytes", false);
+    alignas(16) std::byte copy[32752];
+    if (arguments.size() > sizeof copy) throw DeviceError("the parameters of a kernel pass 32 KiB", false);
     std::memcpy(copy, arguments.data(), arguments.size());
     void* pointers[] = {copy};
     const std::lock_guard lock(device_.enqueue);

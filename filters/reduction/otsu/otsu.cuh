@@ -1,0 +1,36 @@
+#pragma once
+
+#include "filters/base/maths.cuh"
+
+namespace imgpipe::otsu {
+
+/// Otsu's threshold of a histogram: the last value of the lower class.
+struct Finish {
+  IMGPIPE_FN void operator()(const u64* counts, int bins, double low, double width, double* scalars) const {
+    double total = 0, weighted = 0;
+    int last = 0;
+    for (int k = 0; k < bins; ++k) {
+      const double n = double(counts[k]);
+      total = total + n;
+      weighted = weighted + n * double(k);
+      last = counts[k] ? k : last;
+    }
+    double below = 0, below_weighted = 0, best = -1;
+    int split = last;
+    for (int k = 0; k < last; ++k) {
+      below = below + double(counts[k]);
+      below_weighted = below_weighted + double(counts[k]) * double(k);
+      const double above = total - below;
+      if (below == 0) continue;
+      const double gap = below_weighted / below - (weighted - below_weighted) / above;
+      const double variance = below * above * (gap * gap);
+      if (variance > best) {
+        best = variance;
+        split = k;
+      }
+    }
+    scalars[0] = total == 0 ? maths::quiet_nan(0.0) : width == 1.0 ? low + double(split) : low + double(split + 1) * width;
+  }
+};
+
+}  // namespace imgpipe::otsu
