@@ -1,8 +1,8 @@
 # The tables of all formats and all filters, written into the build tree from the folder names.
 # One folder = one entry: the folder is the name, the namespace and the file stem.
 
-function(imgpipe_write_table out type function headers_and_names)
-  set(includes "")
+function(imgpipe_write_table out type header function headers_and_names)
+  set(includes "#include \"${header}\"\n")
   set(entries "")
   foreach(entry IN LISTS headers_and_names)
     string(REPLACE "|" ";" parts "${entry}")
@@ -35,7 +35,7 @@ function(imgpipe_format_table out)
       list(APPEND entries "${header}|${name}")
     endif()
   endforeach()
-  imgpipe_write_table(table Format all_formats "${entries}")
+  imgpipe_write_table(table Format io/formats/format.h all_formats "${entries}")
   set(${out} "${table}" PARENT_SCOPE)
 endfunction()
 
@@ -62,6 +62,6 @@ function(imgpipe_filter_table out)
     string(REGEX REPLACE "^(.*)\\|(.*)$" "\\2|\\1" swapped "${entry}")
     list(APPEND entries "${swapped}")
   endforeach()
-  imgpipe_write_table(table FilterSpec all_filters "${entries}")
+  imgpipe_write_table(table FilterSpec filters/base/filter.h all_filters "${entries}")
   set(${out} "${table}" PARENT_SCOPE)
 endfunction()

@@ -104,8 +104,8 @@ bool expect_equal(const std::string& step, const ImageDesc& desc) {
     EXPECT_EQ(difference(expected.images[0], actual.images[0]), "") << where;
     EXPECT_EQ(expected.counts.clipped, actual.counts.clipped) << where;
     EXPECT_EQ(expected.counts.nans, actual.counts.nans) << where;
-    ASSERT_EQ(expected.reports.size(), actual.reports.size());
-    for (std::size_t r = 0; r < expected.reports.size(); ++r)
+    EXPECT_EQ(expected.reports.size(), actual.reports.size()) << where;
+    for (std::size_t r = 0; r < std::min(expected.reports.size(), actual.reports.size()); ++r)
       for (std::size_t k = 0; k < expected.reports[r].size(); ++k)
         EXPECT_TRUE(expected.reports[r][k] == actual.reports[r][k] ||
                     (expected.reports[r][k] != expected.reports[r][k] && actual.reports[r][k] != actual.reports[r][k]))
@@ -135,7 +135,7 @@ TEST_P(EveryFilter, GivesTheSameBytesOnEveryExecutor) {
       taken += expect_equal(step, desc);
       if (HasFailure()) return;
     }
-    if (!volume) EXPECT_GT(taken, 0) << c.step << " took no image at all";
+    EXPECT_TRUE(volume || taken > 0) << c.step << " took no image at all";
   }
 }
 

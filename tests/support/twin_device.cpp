@@ -28,9 +28,15 @@ struct TwinKernel : Kernel {
   std::int64_t shared_bytes = 0;
 };
 
+/// The loader knows libraries by path: no two twins may share one.
+fs::path fresh_folder() {
+  static std::atomic<int> serial{0};
+  return fs::temp_directory_path() / fmt::format("imgpipe_twin_{}_{}", getpid(), serial++);
+}
+
 class TwinDevice : public Device {
  public:
-  explicit TwinDevice(std::int64_t limit) : limit(limit), folder_(fs::temp_directory_path() / fmt::format("imgpipe_twin_{}", getpid())) {
+  explicit TwinDevice(std::int64_t limit) : limit(limit), folder_(fresh_folder()) {
     fs::create_directories(folder_);
   }
   ~TwinDevice() override {
@@ -66,12 +72,19 @@ class TwinDevice : public Device {
     for (std::size_t i = 0; i < fresh.size(); i += batch)
       batches.emplace_back(fresh.begin() + i, fresh.begin() + std::min(fresh.size(), i + batch));
     std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
     const auto work = [&] {
-      for (std::size_t i; (i = next++) < batches.size();) build(batches[i]);
+      try {
+        for (std::size_t i; (i = next++) < batches.size();) build(batches[i]);
+      } catch (...) {
+        const std::lock_guard lock(entries_mutex_);
+        failure = std::current_exception();
+      }
     };
     std::vector<std::thread> threads;
     for (unsigned k = 0; k < std::max(1u, std::thread::hardware_concurrency()); ++k) threads.emplace_back(work);
     for (auto& thread : threads) thread.join();
+    if (failure) std::rethrow_exception(failure);
   }
 
   CopyCounts counts;
