@@ -1,6 +1,7 @@
 #include "filters/base/footprint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -59,6 +60,12 @@ void check_size(const std::optional<std::array<int, 3>>& size, bool odd) {
                                   ": the median of an even window lies between two of its values. Use " +
                                   std::to_string(length - 1) + " or " + std::to_string(length + 1));
   }
+}
+
+bool is_value_of(double value, DType type) {
+  if (is_float(type)) return true;
+  const NominalRange range = nominal_range(type);
+  return value == std::floor(value) && value >= range.black && value <= range.white;
 }
 
 std::int64_t count_of(const std::vector<RowSpan>& spans) {

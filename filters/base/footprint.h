@@ -33,6 +33,9 @@ std::vector<RowSpan> row_spans(Footprint footprint, const Halo& reach);
 /// Throws std::invalid_argument unless x and y of `size` are at least 1; `odd` refuses even sizes as well.
 void check_size(const std::optional<std::array<int, 3>>& size, bool odd);
 
+/// Whether a sample of `type` can hold `value`: what is outside the image is then as whole as what is inside.
+bool is_value_of(double value, DType type);
+
 /// Pixels in the window.
 std::int64_t count_of(const std::vector<RowSpan>& spans);
 

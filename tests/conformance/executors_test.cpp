@@ -40,9 +40,19 @@ std::vector<ImageCase> images(const std::vector<Extent>& shapes, bool volume) {
   return cases;
 }
 
-/// Twin and executors are shared by all tests of this program.
+std::shared_ptr<cuda::Device> real_device() {
+  try {
+    return cuda::open_device();
+  } catch (const DeviceError& error) {
+    std::printf("no GPU: the cuda executor runs on the host twin only (%s)\n", error.what());
+    return nullptr;
+  }
+}
+
+/// Shared by all tests of this program. Where there is a GPU it takes the twin's place.
 struct Executors {
-  std::shared_ptr<cuda::Device> twin = make_twin_device();
+  std::shared_ptr<cuda::Device> gpu = real_device();
+  std::shared_ptr<cuda::Device> twin = gpu ? gpu : make_twin_device();
   std::unique_ptr<Executor> simple = make_simple_executor();
   std::shared_ptr<Executor> cpu = make_cpu_executor();
   std::unique_ptr<Executor> cuda = make_cuda_executor(twin, cpu);
@@ -75,13 +85,18 @@ struct Variant {
 std::vector<Variant> variants(bool volume) {
   Executors& e = executors();
   const PlanOptions small = volume ? small_3d : small_2d;
-  return {{"cpu", e.cpu.get(), Machine::cpu(), {}},
+  std::vector<Variant> list{
+          {"cpu", e.cpu.get(), Machine::cpu(), {}},
           {"cpu, small tiles", e.cpu.get(), Machine::cpu(), small},
           {"cpu, unfused", e.cpu.get(), Machine::cpu(), unfused},
-          {"cuda", e.cuda.get(), Machine::gpu(), small}};
+          {"cuda, small tiles", e.cuda.get(), Machine::gpu(), small}};
+  if (e.gpu) list.push_back({"cuda", e.cuda.get(), Machine::gpu(), {}});
+  if (e.gpu) list.push_back({"cuda, unfused", e.cuda.get(), Machine::gpu(), {false, {}}});
+  return list;
 }
 
 void precompile_all(const std::vector<std::pair<std::string, ImageDesc>>& runs, bool volume) {
+  if (executors().gpu) return;
   std::vector<cuda::KernelSource> sources;
   for (const auto& [step, desc] : runs)
     if (const auto plan = try_plan(step, desc, Machine::gpu(), volume ? small_3d : small_2d))

@@ -1,37 +1,13 @@
 #include "filters/linear/correlate1d/correlate1d.h"
 
 #include <algorithm>
-#include <cmath>
-#include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "filters/linear/taps.h"
+
 namespace imgpipe::correlate1d {
 namespace {
-
-constexpr int chunk = 8;
-constexpr std::int64_t block = 1024;  // outputs that stay in the first-level cache while all taps go over them
-
-/// out[i] = fma(w[N - 1], in[i + (N - 1) * step], … fma(w[0], in[i], out[i])).
-template <int N, class T>
-IMGPIPE_CLONES void add_taps(const T* in, std::int64_t step, const T* w, T* out, std::int64_t count) {
-  T weight[N];
-  for (int k = 0; k < N; ++k) weight[k] = w[k];
-  for (std::int64_t i = 0; i < count; ++i) {
-    T sum = out[i];
-    for (int k = 0; k < N; ++k) sum = std::fma(weight[k], in[i + k * step], sum);
-    out[i] = sum;
-  }
-}
-
-template <class T>
-void row(const T* in, std::int64_t step, const T* w, int taps, T* out, std::int64_t count) {
-  std::fill(out, out + count, T(-0.0));
-  int k = 0;
-  for (; k + chunk <= taps; k += chunk) add_taps<chunk>(in + k * step, step, w + k, out, count);
-  for (; k + 2 <= taps; k += 2) add_taps<2>(in + k * step, step, w + k, out, count);
-  if (k < taps) add_taps<1>(in + k * step, step, w + k, out, count);
-}
 
 template <class T>
 void filter(const Window& window, int axis, const std::vector<T>& w, int low) {
@@ -40,14 +16,17 @@ void filter(const Window& window, int axis, const std::vector<T>& w, int low) {
   const std::int64_t step = axis == 0 ? 1 : axis == 1 ? in.pitch : in.plane;
   for (std::int64_t z = 0; z < window.depth; ++z)
     for (std::int64_t y = 0; y < window.height; ++y)
-      for (std::int64_t x = 0; x < window.width; x += block)
-        row(in.row(y, z) + x - low * step, step, w.data(), static_cast<int>(w.size()), out.row(y, z) + x,
-            std::min(block, window.width - x));
+      for (std::int64_t x = 0; x < window.width; x += tap_block) {
+        const std::int64_t count = std::min(tap_block, window.width - x);
+        T* sums = out.row(y, z) + x;
+        std::fill_n(sums, count, T(-0.0));
+        add_taps(in.row(y, z) + x - low * step, step, w.data(), static_cast<int>(w.size()), sums, count);
+      }
 }
 
 }  // namespace
 
-Value build(Builder& b, Value in, Axis axis, const std::vector<double>& taps, int low, bool filters_alpha) {
+Value build(Builder& b, Value in, Axis axis, const std::vector<double>& taps, int low, const Options& options) {
   const int high = static_cast<int>(taps.size()) - 1 - low, a = static_cast<int>(axis);
   if (static_cast<int>(taps.size()) > most_taps)
     throw std::invalid_argument("a window of " + std::to_string(taps.size()) + " pixels is too long: at most " +
@@ -57,8 +36,8 @@ Value build(Builder& b, Value in, Axis axis, const std::vector<double>& taps, in
   WindowOp op;
   op.halo = Halo::along(a, low, high);
   op.border = b.border();
-  op.constant = b.constant();
-  op.filters_alpha = filters_alpha;
+  op.constant = options.constant.value_or(b.constant());
+  op.filters_alpha = options.filters_alpha;
   op.flops = static_cast<double>(taps.size()) + 4;
   visit_compute(b.compute(in), [&](auto t) {
     using T = decltype(t);

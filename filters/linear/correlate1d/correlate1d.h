@@ -1,6 +1,7 @@
 // correlate1d: one axis correlated with a list of weights. The separable linear filters are made of it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "filters/base/filter.h"
@@ -23,8 +24,13 @@ struct Params {
 
 constexpr int most_taps = 1025;
 
+struct Options {
+  bool filters_alpha = false;
+  std::optional<double> constant;  ///< in place of the step's: what earlier passes make of it
+};
+
 /// out(i) = sum over k of taps[k] * in(i - low + k) along `axis`, ascending, each tap rounded to the compute type.
-Value build(Builder& b, Value in, Axis axis, const std::vector<double>& taps, int low, bool filters_alpha = false);
+Value build(Builder& b, Value in, Axis axis, const std::vector<double>& taps, int low, const Options& options = {});
 
 FilterSpec spec();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -25,11 +26,14 @@ int radius_of(double sigma, double truncate) {
 Value passes(Builder& b, Value value, const std::array<double, 3>& sigma, double truncate,
              const std::array<int, 3>& order, bool filters_alpha) {
   const int axes = b.info(value).desc.volume ? 3 : 2;
+  double constant = b.constant();
   for (int a = 0; a < axes; ++a) {
     const int radius = radius_of(sigma[a], truncate);
     if (radius == 0) continue;
-    value = correlate1d::build(b, value, static_cast<Axis>(a), weights(sigma[a], truncate, order[a]), radius,
-                               filters_alpha);
+    const std::vector<double> taps = weights(sigma[a], truncate, order[a]);
+    value = correlate1d::build(b, value, static_cast<Axis>(a), taps, radius, {filters_alpha, constant});
+    // Outside the image later passes see what this one makes of the constant.
+    if (order[a] > 0) constant *= std::accumulate(taps.begin(), taps.end(), 0.0);
   }
   return value;
 }

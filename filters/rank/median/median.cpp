@@ -296,7 +296,7 @@ Value build(Builder& b, Value in, const Halo& reach, Footprint footprint) {
   op.border = b.border();
   op.constant = b.constant();
   op.flops = flops(shaped);
-  const bool constant_fits = op.border != Border::constant;
+  const bool constant_fits = op.border != Border::constant || is_value_of(op.constant, info.desc.dtype);
   visit_compute(b.compute(in), [&](auto t) {
     using T = decltype(t);
     op.cpu = cpu_code<T>(shaped, whole && constant_fits, constant_fits ? base : std::nullopt);

@@ -315,6 +315,16 @@ class CudaJob : public Job {
     copies_.clear();
   }
 
+  double time(const std::function<void()>& work) override {
+    Event begin, end;
+    driver().check(driver().stream_synchronize(device_.streams().compute.get()), "device work");
+    begin.record(device_.streams().compute);
+    work();
+    end.record(device_.streams().compute);
+    end.wait();
+    return end.seconds_since(begin);
+  }
+
   double upload_seconds() const override { return upload_end_.seconds_since(upload_begin_); }
   double compute_seconds() const override { return compute_end_.seconds_since(compute_begin_); }
   double download_seconds() const override { return download_end_.seconds_since(download_begin_); }

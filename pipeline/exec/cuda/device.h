@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,6 +56,8 @@ class Job {
   /// `to` is valid after `wait`.
   virtual void download(void* to, Address from, std::int64_t bytes) = 0;
   virtual void wait() = 0;
+  /// Seconds of device time that the launches of `work` take; waits for them.
+  virtual double time(const std::function<void()>& work) = 0;
   /// Seconds of device time, after `wait`.
   virtual double upload_seconds() const = 0;
   virtual double compute_seconds() const = 0;

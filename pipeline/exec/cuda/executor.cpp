@@ -45,15 +45,32 @@ class ImageRun {
   RunResult go() {
     upload_inputs();
     allocate_results();
-    for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
-      run_group(plan_.groups[g]);
-      release_unused(g);
-    }
+    run_groups();
     return download();
+  }
+
+  std::vector<double> time(int warm_up, int repeats) {
+    upload_inputs();
+    allocate_results();
+    const std::map<int, StoredImage> inputs = stored_;
+    std::vector<double> seconds;
+    for (int k = 0; k < warm_up + repeats; ++k) {
+      stored_ = inputs;
+      const double s = job_->time([&] { run_groups(); });
+      if (k >= warm_up) seconds.push_back(s);
+    }
+    return seconds;
   }
 
  private:
   const GraphNode& node(int n) const { return graph_.nodes[n]; }
+
+  void run_groups() {
+    for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
+      run_group(plan_.groups[g]);
+      release_unused(g);
+    }
+  }
 
   ImageDesc storage_desc(int value) const {
     ImageDesc desc = node(value).value.desc;
@@ -224,7 +241,8 @@ class ImageRun {
 
   void release_unused(std::size_t done) {
     for (auto it = stored_.begin(); it != stored_.end();) {
-      bool needed = stored_results_.count(it->first) > 0;
+      // Inputs may be under way still: their memory is for nothing else until the job ends.
+      bool needed = stored_results_.count(it->first) > 0 || std::holds_alternative<InputOp>(node(it->first).op);
       for (std::size_t g = done + 1; g < plan_.groups.size() && !needed; ++g)
         for (int v : plan_.groups[g].loads) needed |= source_of(graph_, v).value == it->first;
       if (needed) {
@@ -321,6 +339,11 @@ class CudaExecutor : public Executor {
 
 std::unique_ptr<Executor> make_cuda_executor(std::shared_ptr<cuda::Device> device, std::shared_ptr<Executor> fallback) {
   return std::make_unique<CudaExecutor>(std::move(device), std::move(fallback));
+}
+
+std::vector<double> time_resident(cuda::Device& device, const Plan& plan, std::span<const Image* const> inputs,
+                                  int warm_up, int repeats) {
+  return ImageRun(device, plan, inputs).time(warm_up, repeats);
 }
 
 }  // namespace imgpipe

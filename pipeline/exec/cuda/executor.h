@@ -10,4 +10,9 @@ namespace imgpipe {
 std::unique_ptr<Executor> make_cuda_executor(std::shared_ptr<cuda::Device> device,
                                              std::shared_ptr<Executor> fallback);
 
+/// Seconds of device time of one run of the plan's groups with the images in device memory already: one for each of
+/// `repeats` runs, after `warm_up` more.
+std::vector<double> time_resident(cuda::Device& device, const Plan& plan, std::span<const Image* const> inputs,
+                                  int warm_up, int repeats);
+
 }  // namespace imgpipe

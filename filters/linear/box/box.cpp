@@ -1,0 +1,124 @@
+#include "filters/linear/box/box.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "filters/base/alpha.h"
+#include "filters/linear/box/box.cuh"
+
+namespace imgpipe::box {
+namespace {
+
+constexpr std::int64_t block = 1024;
+
+template <int N, class T>
+IMGPIPE_CLONES void add_some(const T* in, std::int64_t step, double* out, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    double sum = out[i];
+    for (int k = 0; k < N; ++k) sum += static_cast<double>(in[i + k * step]);
+    out[i] = sum;
+  }
+}
+
+template <class T>
+void sum_row(const T* in, std::int64_t step, int taps, double* out, std::int64_t count) {
+  std::fill_n(out, count, -0.0);
+  int k = 0;
+  for (; k + 8 <= taps; k += 8) add_some<8>(in + k * step, step, out, count);
+  for (; k + 3 <= taps; k += 3) add_some<3>(in + k * step, step, out, count);
+  for (; k < taps; ++k) add_some<1>(in + k * step, step, out, count);
+}
+
+template <class T>
+void sum(const Window& w, int axis, int low, int taps) {
+  const std::int64_t step = axis == 0 ? 1 : axis == 1 ? w.in_pitch : w.in_plane;
+  for (std::int64_t z = 0; z < w.depth; ++z)
+    for (std::int64_t y = 0; y < w.height; ++y)
+      for (std::int64_t x = 0; x < w.width; x += block)
+        sum_row(w.in<T>().row(y, z) + x - low * step, step, taps, w.out<double>().row(y, z) + x,
+                std::min(block, w.width - x));
+}
+
+Value sum_along(Builder& b, Value value, int axis, const Halo& reach, double constant) {
+  const int low = reach.low[axis], high = reach.high[axis], taps = low + high + 1;
+  WindowOp op;
+  op.halo = Halo::along(axis, low, high);
+  op.border = b.border();
+  op.constant = constant;
+  op.filters_alpha = true;
+  op.flops = 2.0 * taps + 4;
+  visit_compute(b.compute(value), [&](auto t) {
+    using T = decltype(t);
+    op.cpu = [axis, low, taps](const Window& w) { sum<T>(w, axis, low, taps); };
+  });
+  op.device = {"filters/linear/box/box.cuh",
+               std::string("box::Sum<") + c_name(b.compute(value)) + ", " + std::to_string(axis) + ", " +
+                   std::to_string(low) + ", " + std::to_string(high) + ">",
+               std::vector<std::byte>(1),
+               {}};
+  return b.window(value, std::move(op), false, Compute::f64);
+}
+
+IMGPIPE_CLONES void divide_row(const double* in, double* out, std::int64_t n, double count) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] / count;
+}
+
+/// Of every channel, alpha too: it is filtered here, and restored afterwards where there is one.
+Value divide(Builder& b, Value sum, double count) {
+  PixelOp op;
+  op.flops = 8;
+  op.cpu = [count](const PixelRow& r) { divide_row(r.in<double>(), r.out<double>(), r.count, count); };
+  op.device = device_code("filters/linear/box/box.cuh", "box::Divide", Divide{count});
+  return b.pixel({sum}, std::move(op));
+}
+
+Value mean(Builder& b, Value in, const Halo& reach) {
+  const Compute compute = b.compute(in);
+  Value value = in;
+  double count = 1;
+  for (int a = 0; a < 3; ++a) {
+    const int taps = reach.low[a] + reach.high[a] + 1;
+    if (taps == 1) continue;
+    value = sum_along(b, value, a, reach, b.constant() * count);
+    count *= taps;
+  }
+  return b.with_compute(divide(b, value, count), compute);
+}
+
+void validate(const Params& p, bool) { check_size(p.size, false); }
+
+Value build_step(Builder& b, const StepInputs& in, const Params& p) {
+  return build(b, in.image, reach_of(p.radius, p.size, b.info(in.image).desc.volume));
+}
+
+}  // namespace
+
+Value build(Builder& b, Value in, const Halo& reach) {
+  if (reach.empty()) return in;
+  return weighted_by_alpha(b, in, [&](Value value) { return mean(b, value, reach); });
+}
+
+FilterSpec spec() {
+  return declare(
+      "linear",
+      Filter<Params>{
+          .name = "box",
+          .summary = "Replace each pixel by the mean of its neighbourhood.",
+          .kind = Kind::neighbourhood,
+          .params = {field("radius", &Params::radius, Range{0, most_radius}, "px",
+                           "The window is 2 radius + 1 pixels wide: one for all axes, or [x, y, z]."),
+                     field("size", &Params::size, Range{0, 2 * most_radius + 1}, "px",
+                           "Width of the window in place of radius; of an even k it is [i - k/2, i + k/2 - 1].")},
+          .main_param = "radius",
+          .result = "that of the image",
+          .formula = "Sums along x, then y, then z (volumes), each in float64 and in ascending order; then one division "
+                     "by the number of pixels. Every window is summed afresh, so a NaN or an infinity reaches no "
+                     "further than its windows. Colour is weighted by alpha; alpha is left alone.",
+          .validate = validate,
+          .build = build_step,
+          .examples = {"2", "{size: 2}", "{size: [4, 3]}", "{radius: [0, 6]}"},
+      });
+}
+
+}  // namespace imgpipe::box
