@@ -2,7 +2,10 @@
 // runs here on the host twin of a device: the generated kernels, compiled for the host.
 #include <gtest/gtest.h>
 
+#include <tbb/parallel_for.h>
+
 #include <random>
+#include <set>
 
 #include "io/image/errors.h"
 #include "pipeline/exec/cuda/executor.h"
@@ -95,14 +98,21 @@ std::vector<Variant> variants(bool volume) {
   return list;
 }
 
+/// Compiles what a list of runs needs, on all cores.
 void precompile_all(const std::vector<std::pair<std::string, ImageDesc>>& runs, bool volume) {
-  if (executors().gpu) return;
   std::vector<cuda::KernelSource> sources;
-  for (const auto& [step, desc] : runs)
-    if (const auto plan = try_plan(step, desc, Machine::gpu(), volume ? small_3d : small_2d))
-      for (const Group& group : plan->groups)
-        for (bool flat : {true, false}) sources.push_back(cuda::generate(plan->graph, group, flat));
-  precompile(*executors().twin, sources);
+  std::set<std::string> known;
+  for (const Variant& v : variants(volume)) {
+    if (v.executor != executors().cuda.get()) continue;
+    for (const auto& [step, desc] : runs)
+      if (const auto plan = try_plan(step, desc, v.machine, v.options))
+        for (const Group& group : plan->groups) {
+          cuda::KernelSource source = cuda::generate(plan->graph, group, true);
+          if (known.insert(source.name).second) sources.push_back(std::move(source));
+        }
+  }
+  if (!executors().gpu) return precompile(*executors().twin, sources);
+  tbb::parallel_for(std::size_t(0), sources.size(), [&](std::size_t i) { executors().gpu->kernel(sources[i]); });
 }
 
 /// Runs one chain on one image everywhere; false when the filter does not take such an image.

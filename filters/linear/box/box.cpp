@@ -64,7 +64,6 @@ IMGPIPE_CLONES void divide_row(const double* in, double* out, std::int64_t n, do
   for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] / count;
 }
 
-/// Of every channel, alpha too: it is filtered here, and restored afterwards where there is one.
 Value divide(Builder& b, Value sum, double count) {
   PixelOp op;
   op.flops = 8;
@@ -83,7 +82,8 @@ Value mean(Builder& b, Value in, const Halo& reach) {
     value = sum_along(b, value, a, reach, b.constant() * count);
     count *= taps;
   }
-  return b.with_compute(divide(b, value, count), compute);
+  // Weighted colours are divided by their weights' sum in the end: there the number of pixels cancels out.
+  return b.with_compute(b.info(in).desc.alpha ? value : divide(b, value, count), compute);
 }
 
 void validate(const Params& p, bool) { check_size(p.size, false); }
@@ -114,7 +114,8 @@ FilterSpec spec() {
           .result = "that of the image",
           .formula = "Sums along x, then y, then z (volumes), each in float64 and in ascending order; then one division "
                      "by the number of pixels. Every window is summed afresh, so a NaN or an infinity reaches no "
-                     "further than its windows. Colour is weighted by alpha; alpha is left alone.",
+                     "further than its windows. With alpha: sum of colour * alpha / sum of alpha (0 where that is 0), and "
+                     "alpha is left alone.",
           .validate = validate,
           .build = build_step,
           .examples = {"2", "{size: 2}", "{size: [4, 3]}", "{radius: [0, 6]}"},
