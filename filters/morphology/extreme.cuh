@@ -1,5 +1,6 @@
 #pragma once
 
+#include "filters/base/maths.cuh"
 #include "filters/base/order.cuh"
 #include "filters/base/passes.cuh"
 
@@ -17,7 +18,7 @@ struct Line {
   using Value = T;
   static constexpr int taps = LOW + HIGH + 1, work = 4;
 
-  IMGPIPE_FN T start() const { return MOST ? T(-1.0f / 0.0f) : T(1.0f / 0.0f); }
+  IMGPIPE_FN T start() const { return MOST ? -maths::infinity(T(0)) : maths::infinity(T(0)); }
   IMGPIPE_FN T step(int k, T v, T best) const { return k == 0 ? v + T(0) : pick<MOST>(best, v + T(0)); }
 
   template <int N>
