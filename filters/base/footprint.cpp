@@ -25,6 +25,11 @@ Halo reach_of(const std::array<int, 3>& radius, const std::optional<std::array<i
   return reach;
 }
 
+Halo halo_of(const Halo& reach, Border border) {
+  if (border != Border::reflect101 && border != Border::reflect) return reach;
+  return reach.max(reflected(reach));
+}
+
 Halo reflected(const Halo& reach) { return {reach.high, reach.low}; }
 
 std::vector<RowSpan> row_spans(Footprint footprint, const Halo& reach) {
@@ -54,7 +59,8 @@ void check_size(const std::optional<std::array<int, 3>>& size, bool odd) {
   if (!size) return;
   for (int a = 0; a < 3; ++a) {
     const int length = (*size)[a];
-    if (length < (a < 2 ? 1 : 0)) throw std::invalid_argument("size: must be at least 1, got " + std::to_string(length));
+    if (length < (a < 2 ? 1 : 0))
+      throw std::invalid_argument("size: must be at least 1, got " + std::to_string(length));
     if (odd && length % 2 == 0 && length > 0)
       throw std::invalid_argument("size: must be odd, got " + std::to_string(length) +
                                   ": the median of an even window lies between two of its values. Use " +

@@ -31,20 +31,40 @@ struct Edge {
   T constant;
 };
 
-/// The tile's first pixel, and questions about the image's edge.
+/// The tile's first pixel, and the image's bounds [x0, x1) and so on relative to it (within the reach of an int).
 struct Origin {
   i64 x, y, z;
+  int x0, x1, y0, y1, z0, z1;
   template <class R>
-  IMGPIPE_FN bool inside(const Frame& f) const {
-    return x + R::x0 >= 0 && y + R::y0 >= 0 && z + R::z0 >= 0 && x + R::x1 <= f.width && y + R::y1 <= f.height &&
-           z + R::z1 <= f.depth;
+  IMGPIPE_FN bool inside() const {
+    return R::x0 >= x0 && R::x1 <= x1 && R::y0 >= y0 && R::y1 <= y1 && R::z0 >= z0 && R::z1 <= z1;
   }
 };
 
+IMGPIPE_FN int to_bound(i64 distance) {
+  constexpr i64 most = 1 << 30;
+  return int(distance < -most ? -most : distance > most ? most : distance);
+}
+
+IMGPIPE_FN Origin origin_at(const Frame& f, i64 x, i64 y, i64 z) {
+  return {x, y, z, to_bound(-x), to_bound(f.width - x), to_bound(-y), to_bound(f.height - y), to_bound(-z), to_bound(f.depth - z)};
+}
+
 template <int X, int Y, int Z>
 IMGPIPE_FN Origin tile_origin(const Frame& f, i64 tile) {
+  // 32-bit division is several times cheaper, and enough but for the largest images.
+  if (f.tiles <= 0xffffffffll) {
+    const u32 t = u32(tile), row = t / u32(f.tiles_x), plane = row / u32(f.tiles_y);
+    return origin_at(f, i64(t - row * u32(f.tiles_x)) * X, i64(row - plane * u32(f.tiles_y)) * Y, i64(plane) * Z);
+  }
   const i64 row = tile / f.tiles_x;
-  return {(tile - row * f.tiles_x) * X, row % f.tiles_y * Y, row / f.tiles_y * Z};
+  return origin_at(f, (tile - row * f.tiles_x) * X, row % f.tiles_y * Y, row / f.tiles_y * Z);
+}
+
+/// Of images that are one row.
+template <int X>
+IMGPIPE_FN Origin row_origin(const Frame& f, i64 tile) {
+  return {tile * X, 0, 0, to_bound(-tile * X), to_bound(f.width - tile * X), 0, 1, 0, 1};
 }
 
 template <class S, int N>
@@ -98,12 +118,12 @@ struct Pack {
       if (j < count) (AXIS_ == 0 ? tile.at(x + j, y, z) : tile.at(x, y + j, z)) = v[j];
   }
 
-  /// Whether pixel j is one of the tile's own and in the image.
-  template <int X, int Y, int Z>
-  IMGPIPE_FN bool owns(const Frame& f, const Origin& o, int x, int y, int z, int j) const {
+  /// Whether pixel j is one of the tile's own and in the image. OWN: no pixel lies before the tile's own.
+  template <int X, int Y, int Z, bool OWN>
+  IMGPIPE_FN bool owns(const Origin& o, int x, int y, int z, int j) const {
     const int px = AXIS_ == 0 ? x + j : x, py = AXIS_ == 0 ? y : y + j;
-    return j < count && px >= 0 && px < X && py >= 0 && py < Y && z >= 0 && z < Z && o.x + px < f.width &&
-           o.y + py < f.height && o.z + z < f.depth;
+    const bool inside = (j < count) & (px < (X < o.x1 ? X : o.x1)) & (py < (Y < o.y1 ? Y : o.y1)) & (z < (Z < o.z1 ? Z : o.z1));
+    return OWN ? inside : inside & (px >= 0) & (py >= 0) & (z >= 0);
   }
 
   IMGPIPE_FN Position position(const Frame& f, const Origin& o, int x, int y, int z, int j) const {
@@ -117,16 +137,20 @@ template <class S>
 IMGPIPE_FN S* sample_at(const View& view, i64 x, i64 y, i64 z, int c) {
   return static_cast<S*>(view.data) + x * view.stride_x + y * view.stride_y + z * view.stride_z + c;
 }
+/// Pixel (x, y, z) of the tile.
+template <class S>
+IMGPIPE_FN S* tile_sample(const View& view, const Origin& o, int x, int y, int z, int c) {
+  return sample_at<S>(view, o.x, o.y, o.z, c) + x * view.stride_x + y * view.stride_y + z * view.stride_z;
+}
 
-IMGPIPE_FN i64 clamped(i64 i, i64 n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
+IMGPIPE_FN int within(int i, int low, int high) { return i < low ? low : i >= high ? high - 1 : i; }
 
+/// Pixels outside the image get the value of the nearest one inside.
 template <class T, class S, int N, int AXIS>
-IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Frame& f, const Origin& o, int x, int y, int z,
-                          int c, T (&v)[N]) {
-  const i64 gx = o.x + x, gy = o.y + y, gz = o.z + z;
+IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Origin& o, int x, int y, int z, int c, T (&v)[N]) {
   if constexpr (AXIS == 0 && N % 4 == 0) {
-    if (view.quads && (gx & 3) == 0 && gx >= 0 && gx + N <= f.width && gy >= 0 && gy < f.height && gz >= 0 && gz < f.depth) {
-      const S* p = sample_at<const S>(view, gx, gy, gz, c);
+    if (view.quads && ((int(o.x) + x) & 3) == 0 && x >= o.x0 && x + N <= o.x1 && y >= o.y0 && y < o.y1 && z >= o.z0 && z < o.z1) {
+      const S* p = tile_sample<const S>(view, o, x, y, z, c);
       IMGPIPE_UNROLL
       for (int q = 0; q < N / 4; ++q) {
         const auto four = reinterpret_cast<const Vector<S, 4>*>(p)[q];
@@ -138,8 +162,8 @@ IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Frame& f
   }
   IMGPIPE_UNROLL
   for (int j = 0; j < N; ++j)
-    v[j] = static_cast<T>(*sample_at<const S>(view, clamped(gx + (AXIS == 0 ? j : 0), f.width),
-                                              clamped(gy + (AXIS == 0 ? 0 : j), f.height), clamped(gz, f.depth), c));
+    v[j] = static_cast<T>(*tile_sample<const S>(view, o, within(x + (AXIS == 0 ? j : 0), o.x0, o.x1),
+                                                within(y + (AXIS == 0 ? 0 : j), o.y0, o.y1), within(z, o.z0, o.z1), c));
 }
 
 template <class T>
@@ -153,14 +177,16 @@ IMGPIPE_FN S to_sample(T v) {
   else return static_cast<S>(canonical_nan(v));
 }
 
-template <class S, int X, int Y, int Z, int N, int AXIS, class T>
-IMGPIPE_FN void store_pack(const Pack<N, AXIS>& pack, const View& view, const Frame& f, const Origin& o, int x, int y,
-                           int z, int c, const T (&v)[N]) {
+template <class S, int X, int Y, int Z, bool OWN, int N, int AXIS, class T>
+IMGPIPE_FN void store_pack(const Pack<N, AXIS>& pack, const View& view, const Origin& o, int x, int y, int z, int c,
+                           const T (&v)[N]) {
+  const int wide = X < o.x1 ? X : o.x1, high = Y < o.y1 ? Y : o.y1, deep = Z < o.z1 ? Z : o.z1;
+  if (x >= wide || y >= high || z >= deep) return;
+  if constexpr (!OWN)
+    if (x < (AXIS == 0 ? 1 - N : 0) || y < (AXIS == 0 ? 0 : 1 - N) || z < 0) return;
+  S* p = tile_sample<S>(view, o, x, y, z, c);
   if constexpr (AXIS == 0 && N % 4 == 0) {
-    const bool whole = pack.count == N && x >= 0 && x + N <= X && y >= 0 && y < Y && z >= 0 && z < Z &&
-                       o.x + x + N <= f.width && o.y + y < f.height && o.z + z < f.depth && ((o.x + x) & 3) == 0;
-    if (view.quads && whole) {
-      S* p = sample_at<S>(view, o.x + x, o.y + y, o.z + z, c);
+    if (view.quads && pack.count == N && (OWN || x >= 0) && x + N <= wide && ((int(o.x) + x) & 3) == 0) {
       IMGPIPE_UNROLL
       for (int q = 0; q < N / 4; ++q) {
         Vector<S, 4> four;
@@ -171,11 +197,11 @@ IMGPIPE_FN void store_pack(const Pack<N, AXIS>& pack, const View& view, const Fr
       return;
     }
   }
+  const i64 step = AXIS == 0 ? view.stride_x : view.stride_y;
+  const int first = AXIS == 0 ? x : y, end = AXIS == 0 ? wide : high;
   IMGPIPE_UNROLL
-  for (int j = 0; j < N; ++j)
-    if (pack.template owns<X, Y, Z>(f, o, x, y, z, j))
-      *sample_at<S>(view, o.x + x + (AXIS == 0 ? j : 0), o.y + y + (AXIS == 0 ? 0 : j), o.z + z, c) =
-          to_sample<S>(v[j]);
+  for (int j = 0; j < N; ++j, p += step)
+    if (j < pack.count && (OWN || first + j >= 0) && first + j < end) *p = to_sample<S>(v[j]);
 }
 
 // ---- casts
@@ -288,16 +314,16 @@ struct CopyThrough {
   }
 };
 
-/// Calls f(pack of 4, x, y, z) for the aligned groups of 4 pixels that cover R; `f` may be asked for pixels up to 3
-/// beyond R's sides, for which tiles have room.
-template <class R, class Block, class F>
-IMGPIPE_FN void for_quads(const Block& block, const F& f) {
-  constexpr int first = R::x0 >= 0 ? R::x0 / 4 : -((3 - R::x0) / 4);
-  constexpr int last = (R::x1 + 3) / 4;
-  constexpr int quads = last - first;
-  for (int i = block.first(); i < quads * R::height * R::depth; i += block.stride()) {
-    const int q = i % quads + first, y = i / quads % R::height + R::y0, z = i / (quads * R::height) + R::z0;
-    f(Pack<4, 0>{4}, 4 * q, y, z);
+/// Calls f(pack of N, x, y, z) for the aligned groups of N pixels that cover R; `f` may be asked for pixels up to N - 1
+/// beyond R's sides: of tiles that are kept in memory, which have room for 3, N is 4.
+template <class R, int N, class Block, class F>
+IMGPIPE_FN void for_packs(const Block& block, const F& f) {
+  constexpr int first = R::x0 >= 0 ? R::x0 / N : -((N - 1 - R::x0) / N);
+  constexpr int last = (R::x1 + N - 1) / N;
+  constexpr int packs = last - first;
+  for (int i = block.first(); i < packs * R::height * R::depth; i += block.stride()) {
+    const int q = i % packs + first, y = i / packs % R::height + R::y0, z = i / (packs * R::height) + R::z0;
+    f(Pack<N, 0>{N}, N * q, y, z);
   }
 }
 

@@ -25,6 +25,26 @@ IMGPIPE_FN float most(float a, float b) { return a < b || b != b ? b : a; }
 IMGPIPE_FN double least(double a, double b) { return b < a || b != b ? b : a; }
 IMGPIPE_FN double most(double a, double b) { return a < b || b != b ? b : a; }
 
+/// Two unsigned 16-bit values, compared side by side.
+struct Two {
+  u32 halves;
+};
+#if defined(__CUDACC_RTC__) || defined(__CUDACC__)
+IMGPIPE_FN Two least(Two a, Two b) { return {__vminu2(a.halves, b.halves)}; }
+IMGPIPE_FN Two most(Two a, Two b) { return {__vmaxu2(a.halves, b.halves)}; }
+IMGPIPE_FN u32 low_halves(u32 first, u32 second) { return __byte_perm(first, second, 0x5410); }
+#else
+IMGPIPE_FN u32 low_halves(u32 first, u32 second) { return (first & 0xffffu) | second << 16; }
+IMGPIPE_FN Two least(Two a, Two b) {
+  const u32 x = a.halves & 0xffffu, y = b.halves & 0xffffu, v = a.halves >> 16, w = b.halves >> 16;
+  return {low_halves(y < x ? y : x, w < v ? w : v)};
+}
+IMGPIPE_FN Two most(Two a, Two b) {
+  const u32 x = a.halves & 0xffffu, y = b.halves & 0xffffu, v = a.halves >> 16, w = b.halves >> 16;
+  return {low_halves(x < y ? y : x, v < w ? w : v)};
+}
+#endif
+
 template <class T>
 IMGPIPE_FN void exchange(T& low, T& high) {
   const T a = low, b = high;
@@ -78,6 +98,15 @@ IMGPIPE_FN void merge(const T* a, int a_step, const T* b, int b_step, T* c) {
 template <int M, int N, class T>
 IMGPIPE_FN void merge(const T (&a)[M], const T (&b)[N], T (&c)[M + N]) {
   merge<M, N>(&a[0], 1, &b[0], 1, &c[0]);
+}
+
+/// The value of rank N + 1 among a sorted list of N + 1 values and another of N.
+template <int N, class T>
+IMGPIPE_FN T middle_of(const T* a, const T (&b)[N]) {
+  T v = a[N];
+  IMGPIPE_UNROLL
+  for (int i = 0; i < N; ++i) v = least(v, most(a[N - 1 - i], b[i]));
+  return v;
 }
 
 /// The median of N (odd, at least 3) values: a set forgets its least and its most and takes in the next value.

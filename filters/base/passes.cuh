@@ -123,9 +123,7 @@ IMGPIPE_FN void along_x(const Block& block, const In& in, R, const Sink& sink, c
     const T* row = in.row(y, z);
     typename Body::Value out[n];
     if constexpr (wide) {
-      const auto fetch = [&](int at, T(&v)[8]) {
-        read_quads<R, LOW, HIGH, -left, 2, false>(row, x + at, v);
-      };
+      const auto fetch = [&](int at, T(&v)[8]) { read_quads<R, LOW, HIGH, -left, 2, false>(row, x + at, v); };
       stream<taps, left - LOW>(body, fetch, out);
     } else {
       constexpr int quads = (left + n + up4(HIGH)) / 4;
@@ -170,8 +168,10 @@ IMGPIPE_FN void across_rows(const Block& block, const In& in, R, const Sink& sin
       body.template apply<n>(v, out);
     }
     if constexpr (AXIS == 1) {
-      if constexpr (length % n == 0) sink.column(x, a, b, out);
-      else sink.column_upto(x, a, b, out, a + n < end ? n : end - a);
+      if constexpr (length % n == 0)
+        sink.column(x, a, b, out);
+      else
+        sink.column_upto(x, a, b, out, a + n < end ? n : end - a);
     } else {
       IMGPIPE_UNROLL
       for (int j = 0; j < n; ++j)
@@ -182,8 +182,10 @@ IMGPIPE_FN void across_rows(const Block& block, const In& in, R, const Sink& sin
 
 template <int AXIS, int LOW, int HIGH, class Block, class In, class R, class Sink, class Body>
 IMGPIPE_FN void along(const Block& block, const In& in, R region, const Sink& sink, const Body& body) {
-  if constexpr (AXIS == 0) along_x<LOW, HIGH>(block, in, region, sink, body);
-  else across_rows<AXIS, LOW, HIGH>(block, in, region, sink, body);
+  if constexpr (AXIS == 0)
+    along_x<LOW, HIGH>(block, in, region, sink, body);
+  else
+    across_rows<AXIS, LOW, HIGH>(block, in, region, sink, body);
 }
 
 }  // namespace imgpipe::passes

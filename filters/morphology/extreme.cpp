@@ -12,8 +12,10 @@ namespace {
 /// The better of two; NUMBERS says that neither is NaN, otherwise NaN wins.
 template <bool MOST, bool NUMBERS, class T>
 inline __attribute__((always_inline)) T better(T a, T b) {
-  if constexpr (NUMBERS) return MOST ? (a < b ? b : a) : (b < a ? b : a);
-  else return MOST ? ((a < b) | (b != b) ? b : a) : ((b < a) | (b != b) ? b : a);
+  if constexpr (NUMBERS)
+    return MOST ? (a < b ? b : a) : (b < a ? b : a);
+  else
+    return MOST ? ((a < b) | (b != b) ? b : a) : ((b < a) | (b != b) ? b : a);
 }
 
 template <bool MOST, bool NUMBERS, class T>
@@ -60,7 +62,8 @@ void line_strip(const T* in, std::int64_t step, int taps, T* out, std::int64_t o
     from_step = strip;
   }
   for (std::int64_t r = 0; r < lines; ++r)
-    combine_last<MOST, NUMBERS>(from + r * from_step, from + (r + taps - length) * from_step, out + r * out_step, count);
+    combine_last<MOST, NUMBERS>(from + r * from_step, from + (r + taps - length) * from_step, out + r * out_step,
+                                count);
 }
 
 template <bool MOST, bool NUMBERS, class T>
@@ -108,8 +111,10 @@ struct Setting {
 /// Calls f.template operator()<MOST, NUMBERS>().
 template <class F>
 void with_flags(const Setting& s, F&& f) {
-  if (s.most) s.numbers ? f.template operator()<true, true>() : f.template operator()<true, false>();
-  else s.numbers ? f.template operator()<false, true>() : f.template operator()<false, false>();
+  if (s.most)
+    s.numbers ? f.template operator()<true, true>() : f.template operator()<true, false>();
+  else
+    s.numbers ? f.template operator()<false, true>() : f.template operator()<false, false>();
 }
 
 std::string device_type(const char* functor, Compute compute, const Setting& s) {
@@ -119,14 +124,14 @@ std::string device_type(const char* functor, Compute compute, const Setting& s) 
 Value append(Builder& b, Value in, const Setting& s, WindowOp op) {
   op.border = s.border;
   op.constant = s.constant;
-  const bool fits = s.border != Border::constant || std::isinf(s.constant) ||
-                    is_value_of(s.constant, b.info(in).desc.dtype);
+  const bool fits =
+      s.border != Border::constant || std::isinf(s.constant) || is_value_of(s.constant, b.info(in).desc.dtype);
   return b.window(in, std::move(op), fits);
 }
 
 Value along(Builder& b, Value in, int axis, int low, int high, const Setting& s) {
   WindowOp op;
-  op.halo = Halo::along(axis, low, high);
+  op.halo = halo_of(Halo::along(axis, low, high), s.border);
   op.flops = low + high < 33 ? 8 : 2.0 * (low + high);
   const int taps = low + high + 1;
   visit_compute(b.compute(in), [&](auto t) {
@@ -165,7 +170,7 @@ Value shaped(Builder& b, Value in, const Halo& reach, Footprint footprint, const
     throw std::invalid_argument("a footprint of " + std::to_string(spans.size()) +
                                 " rows is too large: at most 1600 rows (radius 19 in a volume); box has no limit");
   WindowOp op;
-  op.halo = reach;
+  op.halo = halo_of(reach, s.border);
   op.flops = 4.0 * static_cast<double>(count_of(spans));
   visit_compute(b.compute(in), [&](auto t) {
     using T = decltype(t);

@@ -23,8 +23,10 @@ struct Line {
 
   template <int N>
   IMGPIPE_FN void apply(const T (&v)[N + taps - 1], T (&out)[N]) const {
-    if constexpr (N <= taps) share<N>(v, out);
-    else grow<N>(v, out);
+    if constexpr (N <= taps)
+      share<N>(v, out);
+    else
+      grow<N>(v, out);
     IMGPIPE_UNROLL
     for (int j = 0; j < N; ++j) out[j] += T(0);
   }

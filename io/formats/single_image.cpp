@@ -25,7 +25,7 @@ std::string kind_of_image(const ImageDesc& desc) {
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+InputFile::InputFile(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (file_ < 0) throw InputError(path, std::string("cannot be opened: ") + std::strerror(errno));
   struct stat status {};
   const bool regular = fstat(file_, &status) == 0 && S_ISREG(status.st_mode);

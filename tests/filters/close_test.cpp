@@ -25,7 +25,8 @@ TEST(Closing, ConstantStaysConstant) { expect_constant_unchanged("close"); }
 
 // FS13: objects that touch the edge are not eaten.
 TEST(Closing, KeepsWhatTouchesTheEdge) {
-  const Image in = image_of<std::uint8_t>(5, 5, {1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1});
+  const Image in =
+      image_of<std::uint8_t>(5, 5, {1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1});
   EXPECT_EQ(difference(in, run("- close", in)), "");
 }
 

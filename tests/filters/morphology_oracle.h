@@ -40,7 +40,9 @@ inline std::vector<Tap> only(std::vector<Tap> taps, const std::function<bool(con
 }
 
 inline std::vector<Footprint_> footprints() {
-  const auto in_ball = [](double r) { return [r](const Tap& t) { return t.x * t.x + t.y * t.y + t.z * t.z <= r * r; }; };
+  const auto in_ball = [](double r) {
+    return [r](const Tap& t) { return t.x * t.x + t.y * t.y + t.z * t.z <= r * r; };
+  };
   const auto on_axes = [](const Tap& t) { return (t.x != 0) + (t.y != 0) + (t.z != 0) <= 1; };
   return {{"", false, box_taps({1, 1, 0}, {1, 1, 0})},
           {"radius: [3, 0]", false, box_taps({3, 0, 0}, {3, 0, 0})},
@@ -78,7 +80,8 @@ inline void expect_morphology(const std::string& name,
 /// FS13: constant images are unchanged, for every footprint.
 inline void expect_constant_unchanged(const std::string& name) {
   const Image in = image_of<std::uint8_t>(5, 5, std::vector<double>(25, 10));
-  for (const char* parameters : {"1", "7", "{size: 4}", "{radius: 2, footprint: ball}", "{radius: 2, footprint: cross}"})
+  for (const char* parameters :
+       {"1", "7", "{size: 4}", "{radius: 2, footprint: ball}", "{radius: 2, footprint: cross}"})
     EXPECT_EQ(difference(in, run("- " + name + ": " + parameters, in)), "") << parameters;
 }
 

@@ -24,7 +24,7 @@ TEST(Opening, IsNowhereAboveTheImageAndDoesNothingTwice) {
 TEST(Opening, ConstantStaysConstant) { expect_constant_unchanged("open"); }
 
 TEST(Opening, KeepsWhatTouchesTheEdge) {
-  const Image in = image_of<std::uint8_t>(5, 3, {9, 9, 0, 0, 9, 9, 9, 0, 0, 9, 9, 9, 0, 0, 9});
+  const Image in = image_of<std::uint8_t>(5, 3, {9, 9, 0, 9, 9, 9, 9, 0, 9, 9, 9, 9, 0, 9, 9});
   const Image out = run("- open", in);
   EXPECT_EQ(samples(out), samples(in));
 }

@@ -32,10 +32,14 @@ struct Channel {
   std::int64_t walk(std::int64_t i, std::int64_t n) const {
     while (i < 0 || i >= n) {
       if (border == "constant") return -1;
-      if (border == "replicate" || n == 1) i += i < 0 ? 1 : -1;
-      else if (border == "wrap") i += i < 0 ? n : -n;
-      else if (border == "reflect") i = i < 0 ? -1 - i : 2 * n - 1 - i;
-      else i = i < 0 ? -i : 2 * n - 2 - i;
+      if (border == "replicate" || n == 1)
+        i += i < 0 ? 1 : -1;
+      else if (border == "wrap")
+        i += i < 0 ? n : -n;
+      else if (border == "reflect")
+        i = i < 0 ? -1 - i : 2 * n - 1 - i;
+      else
+        i = i < 0 ? -i : 2 * n - 2 - i;
     }
     return i;
   }
@@ -99,8 +103,8 @@ inline double largest(const Channel& c) {
   return most;
 }
 
-/// Channel c of `actual` holds `expected`: within `tolerance` for floats; for integers as far as rounding to the nearest
-/// value in range allows, give or take `tolerance`.
+/// Channel c of `actual` holds `expected`: within `tolerance` for floats; for integers as far as rounding to the
+/// nearest value in range allows, give or take `tolerance`.
 inline void expect_channel(const Image& actual, int c, const Channel& expected, double tolerance,
                            const std::string& where) {
   const DType type = actual.desc().dtype;
@@ -143,7 +147,9 @@ inline std::string step_of(const std::string& name, const std::string& parameter
          (border == "constant" ? ", constant: " + std::to_string(constant) : "") + "}";
 }
 
-inline std::string name_of(const std::string& step, const Image& image) { return step + " on " + describe(image.desc()); }
+inline std::string name_of(const std::string& step, const Image& image) {
+  return step + " on " + describe(image.desc());
+}
 
 /// A linear filter with these taps on every image of for_images, channel by channel.
 inline void expect_linear(const std::string& name, const std::string& parameters, bool volume,

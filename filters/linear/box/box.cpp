@@ -43,8 +43,8 @@ void sum(const Window& w, int axis, int low, int taps) {
 Value sum_along(Builder& b, Value value, int axis, const Halo& reach, double constant) {
   const int low = reach.low[axis], high = reach.high[axis], taps = low + high + 1;
   WindowOp op;
-  op.halo = Halo::along(axis, low, high);
   op.border = b.border();
+  op.halo = halo_of(Halo::along(axis, low, high), op.border);
   op.constant = constant;
   op.filters_alpha = true;
   op.flops = 2.0 * taps + 4;
@@ -112,10 +112,11 @@ FilterSpec spec() {
                            "Width of the window in place of radius; of an even k it is [i - k/2, i + k/2 - 1].")},
           .main_param = "radius",
           .result = "that of the image",
-          .formula = "Sums along x, then y, then z (volumes), each in float64 and in ascending order; then one division "
-                     "by the number of pixels. Every window is summed afresh, so a NaN or an infinity reaches no "
-                     "further than its windows. With alpha: sum of colour * alpha / sum of alpha (0 where that is 0), and "
-                     "alpha is left alone.",
+          .formula =
+              "Sums along x, then y, then z (volumes), each in float64 and in ascending order; then one division "
+              "by the number of pixels. Every window is summed afresh, so a NaN or an infinity reaches no "
+              "further than its windows. With alpha: sum of colour * alpha / sum of alpha (0 where that is 0), and "
+              "alpha is left alone.",
           .validate = validate,
           .build = build_step,
           .examples = {"2", "{size: 2}", "{size: [4, 3]}", "{radius: [0, 6]}"},

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "filters/base/footprint.h"
 #include "filters/linear/taps.h"
 
 namespace imgpipe::convolve {
@@ -47,11 +48,8 @@ Value build(Builder& b, Value in, const Kernel& kernel) {
   if (size[2] > 1 && !b.info(in).desc.volume)
     throw std::invalid_argument("a kernel with planes needs a volume, and this image is 2D");
   WindowOp op;
-  for (int a = 0; a < 3; ++a) {
-    op.halo.low[a] = size[a] / 2;
-    op.halo.high[a] = size[a] - 1 - size[a] / 2;
-  }
   op.border = b.border();
+  op.halo = halo_of(reach_of({}, size, true), op.border);
   op.constant = b.constant();
   op.flops = static_cast<double>(kernel.values.size()) + 4;
   visit_compute(b.compute(in), [&](auto t) {
@@ -78,13 +76,13 @@ FilterSpec spec() {
                      field("normalize", &Params::normalize, "", "Divide the weights by their sum.")},
           .main_param = "kernel",
           .result = "that of the image",
-          .formula = "out(i) = sum over k of kernel(k) * in(i + k - size/2), rows and planes in the order written, one "
-                     "fused multiply-add a weight, zeros included. The kernel is not flipped (as scipy.ndimage.correlate "
-                     "and OpenCV's filter2D). Channels apart; alpha is left alone.",
+          .formula =
+              "out(i) = sum over k of kernel(k) * in(i + k - size/2), rows and planes in the order written, one "
+              "fused multiply-add a weight, zeros included. The kernel is not flipped (as scipy.ndimage.correlate "
+              "and OpenCV's filter2D). Channels apart; alpha is left alone.",
           .validate = validate,
-          .build = [](Builder& b, const StepInputs& in, const Params& p) {
-            return build(b, in.image, p.normalize ? normalized(p.kernel) : p.kernel);
-          },
+          .build = [](Builder& b, const StepInputs& in,
+                      const Params& p) { return build(b, in.image, p.normalize ? normalized(p.kernel) : p.kernel); },
           .examples = {"[[1, 2, 3], [4, 5, 6], [7, 8, 9]]", "[0.5, -1, 0, 2]",
                        "{kernel: [[1, 1, 1, 1, 1], [1, 0, 0, 0, 1]], normalize: true}"},
       });

@@ -65,8 +65,10 @@ struct Op {
 
   template <class Block, class In, class R, class Sink>
   IMGPIPE_FN void operator()(const Block& block, const In& in, R region, const Sink& sink) const {
-    if constexpr (X <= passes::register_taps) by_rows(block, in, region, sink);
-    else by_pixels(block, in, region, sink);
+    if constexpr (X <= passes::register_taps)
+      by_rows(block, in, region, sink);
+    else
+      by_pixels(block, in, region, sink);
   }
 };
 

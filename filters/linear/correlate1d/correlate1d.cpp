@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "filters/base/footprint.h"
 #include "filters/linear/taps.h"
 
 namespace imgpipe::correlate1d {
@@ -34,8 +35,8 @@ Value build(Builder& b, Value in, Axis axis, const std::vector<double>& taps, in
   if (axis == Axis::z && !b.info(in).desc.volume)
     throw std::invalid_argument("axis z needs a volume, and this image is 2D");
   WindowOp op;
-  op.halo = Halo::along(a, low, high);
   op.border = b.border();
+  op.halo = halo_of(Halo::along(a, low, high), op.border);
   op.constant = options.constant.value_or(b.constant());
   op.filters_alpha = options.filters_alpha;
   op.flops = static_cast<double>(taps.size()) + 4;

@@ -51,7 +51,8 @@ Value derivative(Builder& b, Value in, const std::array<double, 3>& sigma, const
 
 Value build_step(Builder& b, const StepInputs& in, const Params& p) {
   const bool volume = b.info(in.image).desc.volume;
-  if (p.order[0] == 0 && p.order[1] == 0 && (p.order[2] == 0 || !volume)) return build(b, in.image, p.sigma, p.truncate);
+  if (p.order[0] == 0 && p.order[1] == 0 && (p.order[2] == 0 || !volume))
+    return build(b, in.image, p.sigma, p.truncate);
   return derivative(b, in.image, in_pixels(p.sigma, b.info(in.image).desc.geometry), p);
 }
 
@@ -91,7 +92,8 @@ FilterSpec spec() {
           .kind = Kind::neighbourhood,
           .params = {required(field("sigma", &Params::sigma, Range{0, 1e6}, "px",
                                     "Standard deviation: one for all axes, or [x, y, z]; 0 leaves an axis alone.")),
-                     field("truncate", &Params::truncate, Range{0.5, 20}, "sigma", "The window ends at this many sigma."),
+                     field("truncate", &Params::truncate, Range{0.5, 20}, "sigma",
+                           "The window ends at this many sigma."),
                      field("order", &Params::order, Range{0, 2}, "",
                            "Derivative along each axis, [x, y, z]: 0 blurs, 1 and 2 differentiate.")},
           .main_param = "sigma",

@@ -75,8 +75,10 @@ void filter(const Window& w, bool volume, Output output) {
     for (std::int64_t y = 0; y < w.height; ++y) {
       const T* in = w.in<T>().row(y, z);
       T* out = w.out<T>().row(y, z);
-      if (volume) volume_row(in, w.in_pitch, w.in_plane, out, w.width, output);
-      else flat_row(in, w.in_pitch, out, w.width, output);
+      if (volume)
+        volume_row(in, w.in_pitch, w.in_plane, out, w.width, output);
+      else
+        flat_row(in, w.in_pitch, out, w.width, output);
     }
 }
 

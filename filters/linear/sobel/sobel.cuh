@@ -5,8 +5,9 @@
 
 namespace imgpipe::sobel {
 
-/// 4 x 2 outputs a thread from 6 x 4 samples; in volumes 4 x 1, walking up z. A column of the window at one x is kept as what the x passes
-/// need of it: smoothed over y (and z), its y derivative and its z derivative. OUTPUT: 0 magnitude, 1 x, 2 y, 3 z.
+/// 4 x 2 outputs a thread from 6 x 4 samples; in volumes 4 x 1, walking up z. A column of the window at one x is kept
+/// as what the x passes need of it: smoothed over y (and z), its y derivative and its z derivative. OUTPUT: 0
+/// magnitude, 1 x, 2 y, 3 z.
 template <class T, int OUTPUT, bool VOLUME>
 struct Op {
   static constexpr int n = 4, m = VOLUME ? 1 : 2, w = n + 2;
@@ -23,7 +24,8 @@ struct Op {
 
   /// Outputs of one row from the columns' three parts.
   template <class R, class Sink>
-  static IMGPIPE_FN void row(const Sink& sink, int x, int y, int z, const T (&s)[w], const T (&dy)[w], const T (&dz)[w]) {
+  static IMGPIPE_FN void row(const Sink& sink, int x, int y, int z, const T (&s)[w], const T (&dy)[w],
+                             const T (&dz)[w]) {
     T out[n];
     IMGPIPE_UNROLL
     for (int j = 0; j < n; ++j) {

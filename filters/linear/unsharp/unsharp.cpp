@@ -50,8 +50,9 @@ FilterSpec spec() {
                            "Pixels with less detail than this, in native values, stay as they are.")},
           .main_param = "sigma",
           .result = "that of the image",
-          .formula = "d = v - gaussian(v, sigma); v + amount * d where |d| >= threshold, else v. One fused multiply-add "
-                     "a channel; alpha is left alone.",
+          .formula =
+              "d = v - gaussian(v, sigma); v + amount * d where |d| >= threshold, else v. One fused multiply-add "
+              "a channel; alpha is left alone.",
           .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p); },
           .examples = {"{sigma: 1.5, amount: 1.5}", "{sigma: 0.8, amount: 0.7, threshold: 3}"},
       });

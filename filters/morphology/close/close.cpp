@@ -10,7 +10,9 @@ Value build(Builder& b, const StepInputs& in, const Params& p) {
 }  // namespace
 
 FilterSpec spec() {
-  auto filter = extreme::filter("close", "Closing: removes what is dark and smaller than the window.", "Dilation, then erosion with the window turned by half a turn, so that the closing is nowhere below the image.");
+  auto filter = extreme::filter(
+      "close", "Closing: removes what is dark and smaller than the window.",
+      "Dilation, then erosion with the window turned by half a turn, so that the closing is nowhere below the image.");
   filter.kind = imgpipe::Kind::composite;
   filter.build = build;
   return declare("morphology", std::move(filter));

@@ -10,7 +10,8 @@ Value build(Builder& b, const StepInputs& in, const Params& p) {
 }  // namespace
 
 FilterSpec spec() {
-  auto filter = extreme::filter("erode", "Erosion: the least value of the neighbourhood.", "min over the window of v(i + d).");
+  auto filter =
+      extreme::filter("erode", "Erosion: the least value of the neighbourhood.", "min over the window of v(i + d).");
   filter.build = build;
   return declare("morphology", std::move(filter));
 }

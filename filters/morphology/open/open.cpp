@@ -10,7 +10,9 @@ Value build(Builder& b, const StepInputs& in, const Params& p) {
 }  // namespace
 
 FilterSpec spec() {
-  auto filter = extreme::filter("open", "Opening: removes what is bright and smaller than the window.", "Erosion, then dilation with the window turned by half a turn, so that the opening is nowhere above the image.");
+  auto filter = extreme::filter(
+      "open", "Opening: removes what is bright and smaller than the window.",
+      "Erosion, then dilation with the window turned by half a turn, so that the opening is nowhere above the image.");
   filter.kind = imgpipe::Kind::composite;
   filter.build = build;
   return declare("morphology", std::move(filter));

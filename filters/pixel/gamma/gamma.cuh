@@ -6,10 +6,9 @@ namespace imgpipe::gamma {
 
 template <class T>
 struct Op {
-  T exponent, white;
+  T exponent, white, inverse;
   IMGPIPE_FN T operator()(T v) const {
-    const T power = white * maths::pow(maths::abs(v) / white, exponent);
-    return v < T(0) ? -power : power;
+    return maths::with_sign_of(white * maths::pow_magnitude(maths::abs(v) * inverse, exponent), v);
   }
 };
 

@@ -1,33 +1,19 @@
 #include "filters/rank/median/median.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "filters/rank/median/median.cuh"
+#include "filters/rank/median/networks.h"
 
 namespace imgpipe::median {
 namespace {
 
 // ---- in vector registers: loops over x with straight-line bodies
 
-template <class T>
-inline __attribute__((always_inline)) T lower(T a, T b) {
-  return b < a ? b : a;
-}
-template <class T>
-inline __attribute__((always_inline)) T upper(T a, T b) {
-  return a < b ? b : a;
-}
-template <class T>
-inline __attribute__((always_inline)) void sort(T& a, T& b) {
-  const T low = lower(a, b);
-  b = upper(a, b);
-  a = low;
-}
 template <class T>
 inline __attribute__((always_inline)) T middle(T a, T b, T c) {
   return upper(lower(a, b), lower(upper(a, b), c));
@@ -47,39 +33,80 @@ IMGPIPE_CLONES void row_of_3x3(const T* above, const T* here, const T* below, T*
       high[j] = c;
     }
     out[i] = middle(upper(upper(low[0], low[1]), low[2]), middle(mid[0], mid[1], mid[2]),
-                    lower(lower(high[0], high[1]), high[2])) + T(0);
+                    lower(lower(high[0], high[1]), high[2])) +
+             T(0);
   }
 }
 
 constexpr std::int64_t block = 256;  // outputs worked on at once: what they need stays in the first-level cache
 
-/// Comparisons that bring the median of `count` wires to its wire: Batcher's sorting network, the idle parts left out.
-struct Comparison {
-  int low, high;
+// Windows of WIDE columns of TALL values each: columns are sorted, pairs of neighbours merged, and the median is chosen
+// from two pairs and a column (5 x 5) or from a pair and a column (3 x 3 x 3). Every step is done once for all pixels
+// that share it.
+template <int TALL, int WIDE>
+struct Columns {
+  static constexpr int pixels = TALL * WIDE, half = pixels / 2;
+  static constexpr std::int64_t width = block + 8;
+  static constexpr Network sorted = sorting(TALL);
+  // Ranks that can still be the median: those with at most `half` values below and above among the others.
+  static constexpr int pair_first = WIDE == 3 ? half - TALL : 0, pair_last = WIDE == 3 ? half + 1 : 2 * TALL;
+  static constexpr Network pair = merging(TALL, TALL, pair_first, pair_last);
+  static constexpr Network four = merging(2 * TALL, 2 * TALL, half - TALL, half + 1);
 };
-std::vector<Comparison> median_network(int count) {
-  std::vector<Comparison> all;
-  for (int p = std::bit_floor(static_cast<unsigned>(std::max(1, count - 1))); p > 0; p /= 2) {
-    int q = std::bit_floor(static_cast<unsigned>(std::max(1, count - 1))), r = 0, d = p;
-    while (true) {
-      for (int i = 0; i + d < count; ++i)
-        if ((i & p) == r) all.push_back({i, i + d});
-      if (q == p) break;
-      d = q - p;
-      q /= 2;
-      r = p;
+
+template <int TALL, int WIDE, class T>
+IMGPIPE_CLONES void sort_columns(const T* const* rows, T* __restrict columns, std::int64_t count) {
+  using C = Columns<TALL, WIDE>;
+  const T* row[TALL];
+  for (int k = 0; k < TALL; ++k) row[k] = rows[k];
+  for (std::int64_t i = 0; i < count; ++i) {
+    T v[TALL];
+    for (int k = 0; k < TALL; ++k) v[k] = row[k][i];
+    apply<C::sorted>(v);
+    for (int k = 0; k < TALL; ++k) columns[k * C::width + i] = v[k];
+  }
+}
+
+template <int TALL, int WIDE, class T>
+IMGPIPE_CLONES void merge_pairs(const T* columns, T* __restrict pairs, std::int64_t count) {
+  using C = Columns<TALL, WIDE>;
+  for (std::int64_t i = 0; i < count; ++i) {
+    T v[2 * TALL];
+    for (int k = 0; k < TALL; ++k) {
+      v[k] = columns[k * C::width + i];
+      v[TALL + k] = columns[k * C::width + i + 1];
     }
+    apply<C::pair>(v);
+    for (int k = C::pair_first; k < C::pair_last; ++k) pairs[k * C::width + i] = v[C::pair.outputs[k]];
   }
-  std::vector<bool> live(count, false);
-  live[count / 2] = true;
-  std::vector<Comparison> used;
-  for (auto c = all.rbegin(); c != all.rend(); ++c) {
-    if (!live[c->low] && !live[c->high]) continue;
-    live[c->low] = live[c->high] = true;
-    used.push_back(*c);
+}
+
+/// The median is the value of rank TALL among `kept`, TALL + 1 sorted values of the others, and a sorted column.
+template <int TALL, class T>
+inline __attribute__((always_inline)) T median_of(const T* kept, const T* column, std::int64_t step) {
+  T v = kept[TALL];
+  for (int k = 0; k < TALL; ++k) v = lower(v, upper(kept[TALL - 1 - k], column[k * step]));
+  return v;
+}
+
+template <int TALL, int WIDE, class T>
+IMGPIPE_CLONES void medians(const T* columns, const T* pairs, T* __restrict out, std::int64_t count) {
+  using C = Columns<TALL, WIDE>;
+  for (std::int64_t i = 0; i < count; ++i) {
+    T kept[TALL + 1];
+    if constexpr (WIDE == 3) {
+      for (int k = 0; k <= TALL; ++k) kept[k] = pairs[(C::pair_first + k) * C::width + i];
+    } else {
+      T v[4 * TALL];
+      for (int k = 0; k < 2 * TALL; ++k) {
+        v[k] = pairs[k * C::width + i];
+        v[2 * TALL + k] = pairs[k * C::width + i + 2];
+      }
+      apply<C::four>(v);
+      for (int k = 0; k <= TALL; ++k) kept[k] = v[C::four.outputs[C::half - TALL + k]];
+    }
+    out[i] = median_of<TALL>(kept, columns + i + WIDE - 1, C::width) + T(0);
   }
-  std::reverse(used.begin(), used.end());
-  return used;
 }
 
 template <class T>
@@ -134,8 +161,7 @@ void spread_nan(const Window& w, const std::vector<Row>& rows) {
   for_blocks(w, [&](std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t count) {
     Bits marks[block] = {};
     for (const Row& row : rows)
-      for (int k = 0; k < row.length; ++k)
-        mark_nan(w.in<T>().row(y, z) + x + row.offset + k, marks, count);
+      for (int k = 0; k < row.length; ++k) mark_nan(w.in<T>().row(y, z) + x + row.offset + k, marks, count);
     put_nan(marks, w.out<T>().row(y, z) + x, count);
   });
 }
@@ -146,6 +172,19 @@ void three(const Window& w) {
   for (std::int64_t z = 0; z < w.depth; ++z)
     for (std::int64_t y = 0; y < w.height; ++y)
       row_of_3x3(in.row(y - 1, z), in.row(y, z), in.row(y + 1, z), w.out<T>().row(y, z), w.width);
+}
+
+template <int TALL, int WIDE, class T>
+void by_columns(const Window& w, const std::vector<Row>& rows) {
+  using C = Columns<TALL, WIDE>;
+  std::vector<T> columns(TALL * C::width), pairs(2 * TALL * C::width);
+  for_blocks(w, [&](std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t count) {
+    const T* starts[TALL];
+    for (int k = 0; k < TALL; ++k) starts[k] = w.in<T>().row(y, z) + x + rows[k].offset;
+    sort_columns<TALL, WIDE>(starts, columns.data(), count + WIDE - 1);
+    merge_pairs<TALL, WIDE>(columns.data(), pairs.data(), count + WIDE - 2);
+    medians<TALL, WIDE>(columns.data(), pairs.data(), w.out<T>().row(y, z) + x, count);
+  });
 }
 
 template <class T>
@@ -232,14 +271,20 @@ constexpr int most_wires = 64;
 
 template <class T>
 std::function<void(const Window&)> cpu_code(const Shaped& s, bool numbers, std::optional<int> base) {
-  const bool square = s.box(1, 1, 0);
+  const bool square = s.box(1, 1, 0), large_square = s.box(2, 2, 0), cube = s.box(1, 1, 1);
   const auto network = s.size <= most_wires ? median_network(s.size) : std::vector<Comparison>{};
-  return [s, numbers, base, square, network](const Window& w) {
+  return [=](const Window& w) {
     const std::vector<Row> rows = rows_of(s.spans, s.reach, w.in_pitch, w.in_plane);
     if (s.size > most_wires && base) return by_histogram<T>(w, rows, s.size, *base);
     if (s.size > most_wires) return by_selection<T>(w, rows, s.size);
-    if (square) three<T>(w);
-    else by_network<T>(w, rows, s.size, network);
+    if (square)
+      three<T>(w);
+    else if (large_square)
+      by_columns<5, 5, T>(w, rows);
+    else if (cube)
+      by_columns<9, 3, T>(w, rows);
+    else
+      by_network<T>(w, rows, s.size, network);
     if (!numbers) spread_nan<T>(w, rows);
   };
 }
@@ -249,14 +294,18 @@ std::string lengths_text(const Halo& reach) {
 }
 
 template <class T>
-DeviceCode device_code_of(const Shaped& s, bool whole) {
+DeviceCode device_code_of(const Shaped& s, bool whole, std::optional<float> bias) {
   const std::string header = "filters/rank/median/median.cuh";
   const std::string type = sizeof(T) == 4 ? "float" : "double";
   const auto named = [&](const std::string& name) {
     return DeviceCode{header, "median::" + name, std::vector<std::byte>(1), {}};
   };
-  if (s.box(1, 1, 0)) return named("Three<" + type + ">");
-  if (s.box(2, 2, 0)) return named("Five<" + type + ">");
+  if (s.box(1, 1, 0) || s.box(2, 2, 0)) {
+    const std::string network = s.box(1, 1, 0) ? "median::Three" : "median::Five";
+    if (bias) return imgpipe::device_code(header, "median::Packed<" + network + ">", *bias);
+    return named("Square<" + type + ", " + network + ">");
+  }
+  if (s.box(1, 1, 1)) return named("Cube<" + type + ">");
   if (s.footprint == Footprint::box && s.size <= 32 && s.size > 1)
     return named("Small<" + type + ", " + lengths_text(s.reach) + ">");
   std::vector<std::byte> blob((4 + s.spans.size() + 3) / 4 * 4);
@@ -273,7 +322,8 @@ DeviceCode device_code_of(const Shaped& s, bool whole) {
 
 double flops(const Shaped& s) {
   if (s.box(1, 1, 0)) return 24;
-  if (s.box(2, 2, 0)) return 90;
+  if (s.box(2, 2, 0)) return 80;
+  if (s.box(1, 1, 1)) return 120;
   return s.size <= 32 ? 0.4 * s.size * s.size + 30 : 40.0 * s.size;
 }
 
@@ -296,11 +346,14 @@ Value build(Builder& b, Value in, const Halo& reach, Footprint footprint) {
   op.border = b.border();
   op.constant = b.constant();
   op.flops = flops(shaped);
+  // What brings 8- and 16-bit values to [2^23, 2^23 + 65535].
+  std::optional<float> bias;
+  if (whole && size_of(info.desc.dtype) <= 2) bias = static_cast<float>(8388608 - nominal_range(info.desc.dtype).black);
   const bool constant_fits = op.border != Border::constant || is_value_of(op.constant, info.desc.dtype);
   visit_compute(b.compute(in), [&](auto t) {
     using T = decltype(t);
     op.cpu = cpu_code<T>(shaped, whole && constant_fits, constant_fits ? base : std::nullopt);
-    op.device = device_code_of<T>(shaped, whole && constant_fits);
+    op.device = device_code_of<T>(shaped, whole && constant_fits, constant_fits ? bias : std::nullopt);
   });
   return b.window(in, std::move(op), constant_fits);
 }

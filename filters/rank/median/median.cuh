@@ -29,107 +29,173 @@ IMGPIPE_FN void for_patches(const Block& block, const In& in, R, const F& f) {
   }
 }
 
-template <class R, int N, class Sink, class T>
-IMGPIPE_FN void write(const Sink& sink, int x, int y, int z, T (&v)[N]) {
-  IMGPIPE_UNROLL
-  for (int j = 0; j < N; ++j) v[j] += T(0);
-  if (y < R::y1) passes::write_row<R, N>(sink, x, y, z, v);
-}
+/// Networks of square windows: two rows of N outputs from 2 + 2 reach rows of N + 2 reach values.
 
-/// 3 x 3. Sorted pairs of rows are shared by the outputs on both rows, sorted columns by outputs beside each other.
-template <class T>
+/// 3 x 3. The sorted pair in the middle is shared by both rows, sorted columns by the outputs beside each other.
 struct Three {
-  template <int N>
-  static IMGPIPE_FN void row(const T (&columns)[N + 2][3], T (&out)[N]) {
+  static constexpr int reach = 1;
+  template <int N, class V>
+  static IMGPIPE_FN void two_rows(const V (*rows)[N + 2], V (*out)[N]) {
+    V pairs[N + 2][2];
     IMGPIPE_UNROLL
-    for (int j = 0; j < N; ++j) {
-      const auto &a = columns[j], &b = columns[j + 1], &c = columns[j + 2];
-      out[j] = order::middle(order::most(order::most(a[0], b[0]), c[0]), order::middle(a[1], b[1], c[1]),
-                             order::least(order::least(a[2], b[2]), c[2]));
+    for (int j = 0; j < N + 2; ++j) {
+      pairs[j][0] = order::least(rows[1][j], rows[2][j]);
+      pairs[j][1] = order::most(rows[1][j], rows[2][j]);
+    }
+    IMGPIPE_UNROLL
+    for (int side = 0; side < 2; ++side) {
+      V columns[N + 2][3];
+      IMGPIPE_UNROLL
+      for (int j = 0; j < N + 2; ++j) order::insert(pairs[j], rows[3 * side][j], columns[j]);
+      IMGPIPE_UNROLL
+      for (int j = 0; j < N; ++j) {
+        const auto &a = columns[j], &b = columns[j + 1], &c = columns[j + 2];
+        out[side][j] = order::middle(order::most(order::most(a[0], b[0]), c[0]), order::middle(a[1], b[1], c[1]),
+                                     order::least(order::least(a[2], b[2]), c[2]));
+      }
     }
   }
+};
 
+/// 5 x 5. Columns are sorted once for both rows but for their ends; pairs of neighbouring columns are merged once for
+/// four outputs, four columns once for two: the median of 25 is of rank 8 to 13 among those 20, or in the fifth column.
+struct Five {
+  static constexpr int reach = 2;
+  template <int N, class V>
+  static IMGPIPE_FN void two_rows(const V (*rows)[N + 4], V (*out)[N]) {
+    V inner[N + 4][4];
+    IMGPIPE_UNROLL
+    for (int j = 0; j < N + 4; ++j) {
+      auto& c = inner[j];
+      IMGPIPE_UNROLL
+      for (int r = 0; r < 4; ++r) c[r] = rows[r + 1][j];
+      order::exchange(c[0], c[1]);
+      order::exchange(c[2], c[3]);
+      order::exchange(c[0], c[2]);
+      order::exchange(c[1], c[3]);
+      order::exchange(c[1], c[2]);
+    }
+    IMGPIPE_UNROLL
+    for (int side = 0; side < 2; ++side) {
+      V columns[N + 4][5], pairs[N / 2 + 1][10];
+      IMGPIPE_UNROLL
+      for (int j = 0; j < N + 4; ++j) order::insert(inner[j], rows[5 * side][j], columns[j]);
+      IMGPIPE_UNROLL
+      for (int p = 0; p < N / 2 + 1; ++p) order::merge(columns[2 * p + 1], columns[2 * p + 2], pairs[p]);
+      IMGPIPE_UNROLL
+      for (int p = 0; p < N / 2; ++p) {
+        V four[20];
+        order::merge(pairs[p], pairs[p + 1], four);
+        out[side][2 * p] = order::middle_of(&four[7], columns[2 * p]);
+        out[side][2 * p + 1] = order::middle_of(&four[7], columns[2 * p + 5]);
+      }
+    }
+  }
+};
+
+template <class T, class Network>
+struct Square {
   template <class Block, class In, class R, class Sink>
   IMGPIPE_FN void operator()(const Block& block, const In& in, R region, const Sink& sink) const {
-    constexpr int n = 4, m = 4, w = n + 2;
-    for_patches<T, 1, n, m>(block, in, region, [&](const auto& read, int x, int y, int z) {
-      T rows[m + 2][w];
+    constexpr int reach = Network::reach, n = 4, m = 2;
+    for_patches<T, reach, n, m>(block, in, region, [&](const auto& read, int x, int y, int z) {
+      T rows[m + 2 * reach][n + 2 * reach], out[m][n];
       IMGPIPE_UNROLL
-      for (int r = 0; r < m + 2; ++r) read(r - 1, rows[r]);
+      for (int r = 0; r < m + 2 * reach; ++r) read(r - reach, rows[r]);
+      Network::template two_rows<n>(rows, out);
       IMGPIPE_UNROLL
-      for (int r = 1; r < m + 1; r += 2) {
-        T pairs[w][2];
+      for (int r = 0; r < m; ++r) {
         IMGPIPE_UNROLL
-        for (int j = 0; j < w; ++j) {
-          pairs[j][0] = order::least(rows[r][j], rows[r + 1][j]);
-          pairs[j][1] = order::most(rows[r][j], rows[r + 1][j]);
-        }
-        IMGPIPE_UNROLL
-        for (int side = 0; side < 2; ++side) {
-          T columns[w][3], out[n];
-          IMGPIPE_UNROLL
-          for (int j = 0; j < w; ++j) order::insert(pairs[j], rows[side == 0 ? r - 1 : r + 2][j], columns[j]);
-          row<n>(columns, out);
-          write<R, n>(sink, x, y + r - 1 + side, z, out);
-        }
+        for (int j = 0; j < n; ++j) out[r][j] += T(0);
+        if (y + r < R::y1) passes::write_row<R, n>(sink, x, y + r, z, out[r]);
       }
     });
   }
 };
 
-/// 5 x 5. Columns are sorted once for both rows of a patch but for their ends; pairs of neighbouring columns are merged
-/// once for four outputs, four columns once for two: the median of 25 is one of ranks 8 to 13 of those 20 or one of
-/// the fifth column's.
-template <class T>
-struct Five {
-  template <int N>
-  static IMGPIPE_FN void row(const T (&columns)[N + 4][5], T (&out)[N]) {
-    T pairs[N / 2 + 1][10];
-    IMGPIPE_UNROLL
-    for (int p = 0; p < N / 2 + 1; ++p) order::merge(columns[2 * p + 1], columns[2 * p + 2], pairs[p]);
-    IMGPIPE_UNROLL
-    for (int p = 0; p < N / 2; ++p) {
-      T four[20];
-      order::merge(pairs[p], pairs[p + 1], four);
-      out[2 * p] = sixth(&four[7], columns[2 * p]);
-      out[2 * p + 1] = sixth(&four[7], columns[2 * p + 5]);
-    }
-  }
-  /// The sixth of two sorted lists of 6 and 5.
-  static IMGPIPE_FN T sixth(const T* a, const T (&b)[5]) {
-    T v = a[5];
-    IMGPIPE_UNROLL
-    for (int i = 0; i < 5; ++i) v = order::least(v, order::most(a[4 - i], b[i]));
-    return v;
-  }
+/// The same for whole values of 8 and 16 bits, two at once: row r goes with row r + 2. `bias` maps them to
+/// [2^23, 2^23 + 65535], where the low half of a float's bits counts.
+template <class Network>
+struct Packed {
+  float bias;
 
   template <class Block, class In, class R, class Sink>
   IMGPIPE_FN void operator()(const Block& block, const In& in, R region, const Sink& sink) const {
-    constexpr int n = 4, m = 2, w = n + 4;
-    for_patches<T, 2, n, m>(block, in, region, [&](const auto& read, int x, int y, int z) {
-      T rows[m + 4][w], inner[w][4];
+    constexpr int reach = Network::reach, n = 4, m = 4, w = n + 2 * reach;
+    for_patches<float, reach, n, m>(block, in, region, [&](const auto& read, int x, int y, int z) {
+      u32 rows[m + 2 * reach][w];
       IMGPIPE_UNROLL
-      for (int r = 0; r < m + 4; ++r) read(r - 2, rows[r]);
-      IMGPIPE_UNROLL
-      for (int j = 0; j < w; ++j) {
-        auto& c = inner[j];
+      for (int r = 0; r < m + 2 * reach; ++r) {
+        float v[w];
+        read(r - reach, v);
         IMGPIPE_UNROLL
-        for (int r = 0; r < 4; ++r) c[r] = rows[r + 1][j];
-        order::exchange(c[0], c[1]);
-        order::exchange(c[2], c[3]);
-        order::exchange(c[0], c[2]);
-        order::exchange(c[1], c[3]);
-        order::exchange(c[1], c[2]);
+        for (int j = 0; j < w; ++j) rows[r][j] = maths::bits_of(v[j] + bias);
       }
+      order::Two both[2 + 2 * reach][w], out[2][n];
       IMGPIPE_UNROLL
-      for (int side = 0; side < 2; ++side) {
-        T columns[w][5], out[n];
+      for (int r = 0; r < 2 + 2 * reach; ++r) {
         IMGPIPE_UNROLL
-        for (int j = 0; j < w; ++j) order::insert(inner[j], rows[side == 0 ? 0 : 5][j], columns[j]);
-        row<n>(columns, out);
-        write<R, n>(sink, x, y + side, z, out);
+        for (int j = 0; j < w; ++j) both[r][j] = {order::low_halves(rows[r][j], rows[r + 2][j])};
+      }
+      Network::template two_rows<n>(both, out);
+      IMGPIPE_UNROLL
+      for (int r = 0; r < m; ++r) {
+        float v[n];
+        IMGPIPE_UNROLL
+        for (int j = 0; j < n; ++j) {
+          const u32 halves = out[r % 2][j].halves;
+          v[j] = maths::float_from_bits((r < 2 ? halves & 0xffffu : halves >> 16) | 0x4b000000u) - bias;
+        }
+        if (y + r < R::y1) passes::write_row<R, n>(sink, x, y + r, z, v);
       }
     });
+  }
+};
+
+/// 3 x 3 x 3: columns of 9 are sorted once for three outputs, pairs of them merged once for two. The median of 27 is of
+/// rank 5 to 14 among those 18, or in the third column.
+template <class T>
+struct Cube {
+  template <class Block, class In, class R, class Sink>
+  IMGPIPE_FN void operator()(const Block& block, const In& in, R, const Sink& sink) const {
+    constexpr int n = 4, w = n + 2;
+    using G = passes::RowGroups<R, n>;
+    for (int i = block.first(); i < G::count * R::height * R::depth; i += block.stride()) {
+      const int x = i % G::count * n + G::first, rest = i / G::count;
+      const int y = rest % R::height + R::y0, z = rest / R::height + R::z0;
+      T planes[3][w][3];
+      IMGPIPE_UNROLL
+      for (int p = 0; p < 3; ++p) {
+        T rows[3][12];
+        IMGPIPE_UNROLL
+        for (int r = 0; r < 3; ++r)
+          passes::read_quads<R, 1, 1, -4, 3, G::exact>(in.row(y + r - 1, z + p - 1), x, rows[r]);
+        IMGPIPE_UNROLL
+        for (int j = 0; j < w; ++j) {
+          auto& c = planes[p][j];
+          IMGPIPE_UNROLL
+          for (int r = 0; r < 3; ++r) c[r] = rows[r][3 + j];
+          order::exchange(c[0], c[1]);
+          order::exchange(c[1], c[2]);
+          order::exchange(c[0], c[1]);
+        }
+      }
+      T columns[w][9], out[n];
+      IMGPIPE_UNROLL
+      for (int j = 0; j < w; ++j) {
+        T six[6];
+        order::merge(planes[0][j], planes[1][j], six);
+        order::merge(six, planes[2][j], columns[j]);
+      }
+      IMGPIPE_UNROLL
+      for (int j = 0; j < n; j += 2) {
+        T two[18];
+        order::merge(columns[j + 1], columns[j + 2], two);
+        out[j] = order::middle_of(&two[4], columns[j]) + T(0);
+        out[j + 1] = order::middle_of(&two[4], columns[j + 3]) + T(0);
+      }
+      passes::write_row<R, n>(sink, x, y, z, out);
+    }
   }
 };
 
@@ -142,7 +208,7 @@ IMGPIPE_FN void for_pixels(const Block& block, R, const F& f) {
   }
 }
 
-/// Boxes of up to 32 pixels: all in registers.
+/// Other boxes of up to 32 pixels: all in registers.
 template <class T, int X, int Y, int Z>
 struct Small {
   template <class Block, class In, class R, class Sink>
@@ -194,9 +260,7 @@ struct Keys<double, false> {
     const u64 bits = maths::bits_of(v);
     return bits >> 63 ? ~bits : bits | (u64(1) << 63);
   }
-  static IMGPIPE_FN double value(u64 key) {
-    return maths::double_from_bits(key >> 63 ? key & ~(u64(1) << 63) : ~key);
-  }
+  static IMGPIPE_FN double value(u64 key) { return maths::double_from_bits(key >> 63 ? key & ~(u64(1) << 63) : ~key); }
 };
 
 /// Any window: bisects the range of its values for the least that has more than half of them not above it.
@@ -233,8 +297,10 @@ struct Any {
           const T bound = K::value(mid);
           int count = 0;
           for_window(in, x, y, z, [&](T v) { count += v <= bound; });
-          if (count > half) high = mid;
-          else low = mid + 1;
+          if (count > half)
+            high = mid;
+          else
+            low = mid + 1;
         }
         result = K::value(low);
       }

@@ -9,16 +9,12 @@ namespace imgpipe::normalize {
 namespace {
 
 template <class T>
-IMGPIPE_CLONES void row(const T* in, T* out, std::int64_t n, T low, T high, T black, T range) {
-  const T width = high - low;
-  const bool flat = !(width > T(0));
-  const T divisor = flat ? T(1) : width;
+IMGPIPE_CLONES void row(const T* in, T* out, std::int64_t n, T low, T high, T black, T white) {
+  const T scale = high > low ? (white - black) / (high - low) : T(0);
   for (std::int64_t i = 0; i < n; ++i) {
-    T t = (in[i] - low) / divisor;
-    t = flat ? t * T(0) : t;
-    t = t < T(0) ? T(0) : t;
-    t = t > T(1) ? T(1) : t;
-    out[i] = std::fma(t, range, black);
+    const T t = std::fma(in[i] - low, scale, black);
+    const T raised = t < black ? black : t;
+    out[i] = raised > white ? white : raised;
   }
 }
 
@@ -38,11 +34,12 @@ Value build(Builder& b, Value in, const Params& p) {
   op.flops = 14;
   visit_compute(b.compute(in), [&](auto t) {
     using T = decltype(t);
-    const Op<T> k{T(p.low.value), T(p.high.value), T(black), T(white - black), low_index, high_index};
+    Op<T> k{T(p.low.value), T(p.high.value), T(black), T(white), T(0), low_index, high_index};
+    k.prepare();
     op.cpu = [k](const PixelRow& r) {
       const T low = k.low_index < 0 ? k.low : T(r.scalars[k.low_index]);
       const T high = k.high_index < 0 ? k.high : T(r.scalars[k.high_index]);
-      row(r.in<T>(), r.out<T>(), r.count, low, high, k.black, k.range);
+      row(r.in<T>(), r.out<T>(), r.count, low, high, k.black, k.white);
     };
     op.device = device_code("filters/reduction/normalize/normalize.cuh",
                             std::string("normalize::Op<") + c_name(b.compute(in)) + ">", k);
@@ -59,7 +56,7 @@ FilterSpec spec() {
                  field("high", &Params::high, "", "Becomes white: a value, or a percentage of the pixels."),
                  field("to", &Params::to, "", "[min, max] of the result; the nominal range of the dtype when left out.")},
       .result = "that of the image",
-      .formula = "clamp((v - low) / (high - low), 0, 1) scaled to the range. Percentages are quantiles, linear between order statistics, over all colours together (alpha and NaN left out). A constant image becomes black.",
+      .formula = "black + (v - low) * ((white - black) / (high - low)), limited to the range. Percentages are quantiles, linear between order statistics, over all colours together (alpha and NaN left out). A constant image becomes black.",
       .validate = [](const Params& p, bool) {
         if (!p.to.empty() && (p.to.size() != 2 || p.to[0] >= p.to[1])) throw std::invalid_argument("to must be [min, max] with min below max");
         if (p.low.percent == p.high.percent && p.low.value >= p.high.value) throw std::invalid_argument("low must be below high");

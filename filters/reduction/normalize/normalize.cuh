@@ -6,19 +6,22 @@ namespace imgpipe::normalize {
 
 template <class T>
 struct Op {
-  T low, high, black, range;
+  T low, high, black, white;
+  T scale;
   int low_index, high_index;  ///< of the scalars; -1: the value given
   IMGPIPE_FN void bind(const double* scalars) {
     low = low_index < 0 ? low : T(scalars[low_index]);
     high = high_index < 0 ? high : T(scalars[high_index]);
+    prepare();
+  }
+  IMGPIPE_FN void prepare() {
+    const T width = high - low;
+    scale = width > T(0) ? (white - black) / width : T(0);
   }
   IMGPIPE_FN T operator()(T v) const {
-    const T width = high - low;
-    T t = (v - low) / (width > T(0) ? width : T(1));
-    t = width > T(0) ? t : t * T(0);
-    t = t < T(0) ? T(0) : t;
-    t = t > T(1) ? T(1) : t;
-    return maths::fma(t, range, black);
+    T t = maths::fma(v - low, scale, black);
+    t = t < black ? black : t;
+    return t > white ? white : t;
   }
 };
 

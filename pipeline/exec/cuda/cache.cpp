@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,14 +17,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::uint64_t hash(const std::string& text, std::uint64_t seed) {
-  std::uint64_t h = seed;
-  for (unsigned char c : text) h = (h ^ c) * 1099511628211ull;
-  return h ^ h >> 29;
+/// Spreads every bit of a state over the whole word.
+std::uint64_t finish(std::uint64_t h) {
+  h = (h ^ h >> 32) * 0xd6e8feb86659fd93ull;
+  return (h ^ h >> 32) * 0xd6e8feb86659fd93ull;
 }
 
+/// 128 bits from two hashes in the manner of FNV-1a. The second rotates, so that its low bits depend on high ones too.
 std::string digest(const std::string& text) {
-  return fmt::format("{:016x}{:016x}", hash(text, 14695981039346656037ull), hash(text, 0x9ae16a3b2f90404full));
+  std::uint64_t a = 14695981039346656037ull, b = 0x9ae16a3b2f90404full;
+  for (const unsigned char c : text) {
+    a = (a ^ c) * 1099511628211ull;
+    b = (std::rotl(b, 23) ^ c) * 0x9e3779b97f4a7c15ull;
+  }
+  return fmt::format("{:016x}{:016x}", finish(a), finish(b));
 }
 
 std::string header_of(const std::string& key, const std::string& payload) {

@@ -10,7 +10,9 @@
 namespace imgpipe::cuda {
 namespace {
 
-constexpr std::int64_t flat_tile = 1024;
+/// Pixels that a thread handles at once, and a block's share, where pixels are independent.
+constexpr int flat_pack = 8;
+constexpr int flat_tile = 256 * flat_pack;
 constexpr std::int64_t shared_limit = 227 * 1024;
 
 const char* c_name(DType type) {
@@ -34,7 +36,7 @@ class Generator {
   Generator(const Graph& graph, const Group& group, bool flat_images) : graph_(graph), group_(group) {
     kernel_.flat = flat_images && group.tile[0] == 0 && !reads_position();
     kernel_.merged_channels = kernel_.flat && channels_are_alike();
-    kernel_.tile = group.tile[0] > 0 ? group.tile : std::array<int, 3>{static_cast<int>(flat_tile), 1, 1};
+    kernel_.tile = group.tile[0] > 0 ? group.tile : std::array<int, 3>{flat_tile, 1, 1};
   }
 
   KernelSource run() {
@@ -149,7 +151,8 @@ class Generator {
       if (rides(r)) line(fmt::format("ExtremaCount<{}> extrema_{};", type(node(r).inputs[0]), r));
     for (int n : group_.nodes) operation(n);
     open("for (i64 t = block.index(); t < f.tiles; t += block.count())");
-    line(fmt::format("const Origin o = tile_origin<{}, {}, {}>(f, t);", kernel_.tile[0], kernel_.tile[1], kernel_.tile[2]));
+    if (kernel_.flat) line(fmt::format("const Origin o = row_origin<{}>(f, t);", kernel_.tile[0]));
+    else line(fmt::format("const Origin o = tile_origin<{}, {}, {}>(f, t);", kernel_.tile[0], kernel_.tile[1], kernel_.tile[2]));
     for (std::size_t i = 0; i < group_.tile_values.size(); ++i) tile(group_.tile_values[i], offsets[i]);
     for (std::size_t s = 0; s < group_.stages.size(); ++s) stage(static_cast<int>(s));
     if (!group_.tile_values.empty()) line("block.sync();");
@@ -218,7 +221,8 @@ class Generator {
 
   void pixel_stage(const Stage& stage) {
     per_channel_ = false;
-    open(fmt::format("for_quads<{}>(block, [&](auto p, int x, int y, int z)", region(stage.region, kernel_.tile)));
+    open(fmt::format("for_packs<{}, {}>(block, [&](auto p, int x, int y, int z)", region(stage.region, kernel_.tile), group_.tile[0] > 0 ? 4 : flat_pack));
+    own_ = stage.region.empty();
     line("constexpr int N = decltype(p)::n;");
     if (stage.source == Stage::Source::load)
       for (int v : group_.loads)
@@ -235,6 +239,7 @@ class Generator {
 
   void window_stage(const Stage& stage) {
     per_channel_ = true;
+    own_ = stage.region.empty();
     const int n = stage.window;
     const auto& op = std::get<WindowOp>(node(n).op);
     const int input = node(n).inputs[0];
@@ -244,7 +249,7 @@ class Generator {
     line(fmt::format("using R = {};", region(stage.region, kernel_.tile)));
     line(fmt::format("using Need = {};", region(stage.region + op.halo, kernel_.tile)));
     if (!op.halo.empty()) {
-      open("if (!o.inside<Need>(f))");
+      open("if (!o.inside<Need>())");
       open(fmt::format("for (int c = 0; c < {}; ++c)", count));
       if (untouched >= 0) line(fmt::format("if (c == {}) continue;", untouched));
       if (op.border == Border::wrap)
@@ -283,7 +288,7 @@ class Generator {
     each_channel(v, [&](const std::string& c, const std::string& values) {
       if (from_tile) line(fmt::format("p.read(t_{}.channel({}), x, y, z, {});", v, c, values));
       else if (load)
-        line(fmt::format("load_pack<{}, {}>(p, a.in_{}, f, o, x, y, z, {}, {});", type(v), sample(v), v, c, values));
+        line(fmt::format("load_pack<{}, {}>(p, a.in_{}, o, x, y, z, {}, {});", type(v), sample(v), v, c, values));
     });
   }
 
@@ -317,8 +322,8 @@ class Generator {
       const std::string from = per_channel_ ? fmt::format("v_{}", in) : fmt::format("v_{}[{}]", in, c);
       const std::string mine =
           is_float(cast.to) ? "false"
-                            : fmt::format("(p.template owns<{}, {}, {}>(f, o, x, y, z, j))", kernel_.tile[0],
-                                          kernel_.tile[1], kernel_.tile[2]);
+                            : fmt::format("(p.template owns<{}, {}, {}, {}>(o, x, y, z, j))", kernel_.tile[0],
+                                          kernel_.tile[1], kernel_.tile[2], own_);
       line("IMGPIPE_UNROLL");
       line(fmt::format("for (int j = 0; j < N; ++j) {}[j] = cast_sample<{}, {}>({}[j], {}, counter);", values,
                        c_name(cast.to), type(n), from, mine));
@@ -368,8 +373,8 @@ class Generator {
     each_channel(n, [&](const std::string& c, const std::string& values) {
       if (keep) line(fmt::format("p.write(t_{}.channel({}), x, y, z, {});", n, c, values));
       if (store)
-        line(fmt::format("store_pack<{}, {}, {}, {}>(p, a.out_{}, f, o, x, y, z, {}, {});", c_name(info(n).storage()),
-                         kernel_.tile[0], kernel_.tile[1], kernel_.tile[2], n, c, values));
+        line(fmt::format("store_pack<{}, {}, {}, {}, {}>(p, a.out_{}, o, x, y, z, {}, {});", c_name(info(n).storage()),
+                         kernel_.tile[0], kernel_.tile[1], kernel_.tile[2], own_, n, c, values));
       for (int r : group_.reduces)
         if (rides(r) && node(r).inputs[0] == n) reduce(r, n, c, values);
     });
@@ -379,8 +384,8 @@ class Generator {
     if (!per_channel_ && c == std::to_string(alpha(n))) return;
     const std::string colour = per_channel_ && alpha(n) >= 0 ? fmt::format("c != {} && ", alpha(n)) : "";
     line("IMGPIPE_UNROLL");
-    line(fmt::format("for (int j = 0; j < N; ++j) if ({}(p.template owns<{}, {}, {}>(f, o, x, y, z, j))) extrema_{}.add({}[j]);",
-                     colour, kernel_.tile[0], kernel_.tile[1], kernel_.tile[2], r, values));
+    line(fmt::format("for (int j = 0; j < N; ++j) if ({}(p.template owns<{}, {}, {}, {}>(o, x, y, z, j))) extrema_{}.add({}[j]);",
+                     colour, kernel_.tile[0], kernel_.tile[1], kernel_.tile[2], own_, r, values));
   }
 
   const Graph& graph_;
@@ -392,6 +397,7 @@ class Generator {
   int depth_ = 0;
   int stage_ = 0;
   bool per_channel_ = false;
+  bool own_ = false;  // the pass has no pixels beyond the tile's own
   bool in_memory_ = false;
 };
 

@@ -114,7 +114,7 @@ std::string compile(const KernelSource& source, const std::string& architecture)
                                        static_cast<int>(texts.size()), texts.data(), names.data()), "nvrtc program");
   const std::string target = "--gpu-architecture=" + architecture;
   const char* options[] = {target.c_str(), "--std=c++20", "--fmad=false", "--prec-div=true", "--prec-sqrt=true",
-                           "--ftz=false", "--device-as-default-execution-space", "--diag-suppress=177"};
+                           "--ftz=false", "--device-as-default-execution-space", "--diag-suppress=177", "--generate-line-info"};
   const nvrtcResult result = nvrtc().compile_program(program.handle, static_cast<int>(std::size(options)), options);
   if (result != NVRTC_SUCCESS)
     throw DeviceError(fmt::format("the run-time compiler refused a kernel ({}):\n{}", nvrtc().error_string(result), log_of(program)), false);

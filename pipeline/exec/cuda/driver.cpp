@@ -7,6 +7,30 @@
 #include "pipeline/exec/cuda/device.h"
 
 namespace imgpipe::cuda {
+namespace {
+
+/// Errors that stick to the context: every later call of the process fails too.
+bool loses_context(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_UNKNOWN: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
 
 #define IMGPIPE_TEXT_OF(name) #name
 #define IMGPIPE_TEXT(name) IMGPIPE_TEXT_OF(name)
@@ -30,6 +54,7 @@ Driver::Driver() : library({"libcuda.so.1", "libcuda.so"}) {
   IMGPIPE_FIND(memory_info, cuMemGetInfo);
   IMGPIPE_FIND(allocate, cuMemAlloc);
   IMGPIPE_FIND(free, cuMemFree);
+  IMGPIPE_FIND(pointer_attribute, cuPointerGetAttribute);
   IMGPIPE_FIND(host_allocate, cuMemHostAlloc);
   IMGPIPE_FIND(host_free, cuMemFreeHost);
   IMGPIPE_FIND(upload, cuMemcpyHtoDAsync);
@@ -39,11 +64,12 @@ Driver::Driver() : library({"libcuda.so.1", "libcuda.so"}) {
   IMGPIPE_FIND(stream_destroy, cuStreamDestroy);
   IMGPIPE_FIND(stream_wait, cuStreamWaitEvent);
   IMGPIPE_FIND(stream_synchronize, cuStreamSynchronize);
+  IMGPIPE_FIND(host_function, cuLaunchHostFunc);
   IMGPIPE_FIND(event_create, cuEventCreate);
   IMGPIPE_FIND(event_destroy, cuEventDestroy);
   IMGPIPE_FIND(event_record, cuEventRecord);
   IMGPIPE_FIND(event_synchronize, cuEventSynchronize);
-  IMGPIPE_FIND(event_elapsed, cuEventElapsedTime);
+  library.find(event_elapsed, "cuEventElapsedTime");  // drivers before 12.8 lack the version that cuda.h names
   IMGPIPE_FIND(module_load, cuModuleLoadData);
   IMGPIPE_FIND(module_unload, cuModuleUnload);
   IMGPIPE_FIND(module_function, cuModuleGetFunction);
@@ -56,21 +82,55 @@ Driver::Driver() : library({"libcuda.so.1", "libcuda.so"}) {
 
 void Driver::check(CUresult result, const char* what) const {
   if (result == CUDA_SUCCESS) return;
-  const char* text = nullptr;
+  const char *name = nullptr, *text = nullptr;
+  error_name(result, &name);
   error_string(result, &text);
-  const std::string message = fmt::format("{}: {}", what, text ? text : "unknown error");
+  const std::string message = fmt::format("{}: {} ({})", what, text ? text : "unknown error",
+                                          name ? std::string(name) : std::to_string(static_cast<int>(result)));
   if (result == CUDA_ERROR_OUT_OF_MEMORY) throw OutOfDeviceMemory(message);
-  const bool fatal = result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_FAILED ||
-                     result == CUDA_ERROR_LAUNCH_TIMEOUT || result == CUDA_ERROR_ECC_UNCORRECTABLE ||
-                     result == CUDA_ERROR_ILLEGAL_INSTRUCTION || result == CUDA_ERROR_MISALIGNED_ADDRESS ||
-                     result == CUDA_ERROR_INVALID_ADDRESS_SPACE || result == CUDA_ERROR_INVALID_PC ||
-                     result == CUDA_ERROR_HARDWARE_STACK_ERROR || result == CUDA_ERROR_ASSERT;
-  throw DeviceError(message, fatal);
+  throw DeviceError(message, loses_context(result));
 }
 
 const Driver& driver() {
   static const Driver loaded;
   return loaded;
+}
+
+Context::Context(CUdevice device) : device_(device) {
+  driver().check(driver().context_retain(&handle_, device_), "device context");
+}
+Context::~Context() {
+  if (handle_) driver().context_release(device_);
+}
+void Context::use() const { driver().check(driver().context_set(handle_), "device context"); }
+
+Stream::Stream() { driver().check(driver().stream_create(&handle_, CU_STREAM_NON_BLOCKING), "stream"); }
+
+Event::Event() { driver().check(driver().event_create(&handle_, CU_EVENT_BLOCKING_SYNC), "event"); }
+void Event::record(const Stream& stream) {
+  driver().check(driver().event_record(handle_, stream.get()), "event");
+  recorded_ = true;
+}
+void Event::hold(const Stream& stream) const {
+  if (recorded_) driver().check(driver().stream_wait(stream.get(), handle_, 0), "event");
+}
+void Event::wait() const {
+  if (recorded_) driver().check(driver().event_synchronize(handle_), "device work");
+}
+double Event::seconds_since(const Event& start) const {
+  if (!recorded_ || !start.recorded_) return 0;
+  float ms = 0;
+  driver().check(driver().event_elapsed(&ms, start.handle_, handle_), "event");
+  return ms * 1e-3;
+}
+
+Module::Module(const std::string& cubin) {
+  driver().check(driver().module_load(&handle_, cubin.data()), "loading a kernel");
+}
+CUfunction Module::function(const std::string& name) const {
+  CUfunction found = nullptr;
+  driver().check(driver().module_function(&found, handle_, name.c_str()), "loading a kernel");
+  return found;
 }
 
 }  // namespace imgpipe::cuda

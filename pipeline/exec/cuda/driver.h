@@ -5,6 +5,8 @@
 
 #include <cuda.h>
 
+#include <utility>
+
 #include "pipeline/exec/cuda/library.h"
 
 namespace imgpipe::cuda {
@@ -27,6 +29,7 @@ struct Driver {
   decltype(cuMemGetInfo)* memory_info;
   decltype(cuMemAlloc)* allocate;
   decltype(cuMemFree)* free;
+  decltype(cuPointerGetAttribute)* pointer_attribute;
   decltype(cuMemHostAlloc)* host_allocate;
   decltype(cuMemFreeHost)* host_free;
   decltype(cuMemcpyHtoDAsync)* upload;
@@ -36,6 +39,7 @@ struct Driver {
   decltype(cuStreamDestroy)* stream_destroy;
   decltype(cuStreamWaitEvent)* stream_wait;
   decltype(cuStreamSynchronize)* stream_synchronize;
+  decltype(cuLaunchHostFunc)* host_function;
   decltype(cuEventCreate)* event_create;
   decltype(cuEventDestroy)* event_destroy;
   decltype(cuEventRecord)* event_record;
@@ -56,6 +60,67 @@ struct Driver {
 
 /// Loaded and initialised on first use. Throws DeviceError when there is no driver or no device.
 const Driver& driver();
+
+/// Owns a handle of the driver; empty after a move.
+template <class H, auto destroy>
+class Owned {
+ public:
+  Owned() = default;
+  ~Owned() {
+    if (handle_) (driver().*destroy)(handle_);
+  }
+  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  H get() const { return handle_; }
+
+ protected:
+  H handle_ = nullptr;
+};
+
+/// The primary context of a device. Work of a thread needs `use` first.
+class Context {
+ public:
+  explicit Context(CUdevice device);
+  ~Context();
+  Context(Context&& other) noexcept : device_(other.device_), handle_(std::exchange(other.handle_, nullptr)) {}
+  Context& operator=(Context&&) = delete;
+  void use() const;
+
+ private:
+  CUdevice device_;
+  CUcontext handle_ = nullptr;
+};
+
+/// A stream that does not wait for the default stream.
+class Stream : public Owned<CUstream, &Driver::stream_destroy> {
+ public:
+  Stream();
+};
+
+/// A point in a stream, with its time. Waiting for it sleeps.
+class Event : public Owned<CUevent, &Driver::event_destroy> {
+ public:
+  Event();
+  void record(const Stream& stream);
+  /// What comes later in `stream` waits for the event.
+  void hold(const Stream& stream) const;
+  void wait() const;
+  bool recorded() const { return recorded_; }
+  double seconds_since(const Event& start) const;
+
+ private:
+  bool recorded_ = false;
+};
+
+/// Code loaded on the device.
+class Module : public Owned<CUmodule, &Driver::module_unload> {
+ public:
+  explicit Module(const std::string& cubin);
+  CUfunction function(const std::string& name) const;
+};
 
 }  // namespace imgpipe::cuda
 

@@ -40,7 +40,7 @@ class ArgumentBytes {
 class ImageRun {
  public:
   ImageRun(Device& device, const Plan& plan, std::span<const Image* const> inputs)
-      : device_(device), plan_(plan), graph_(plan.graph), inputs_(inputs), job_(device.job()) {}
+      : device_(device), plan_(plan), graph_(plan.graph), inputs_(inputs), job_(device.job()), multiprocessors_(std::max(1, device.info().multiprocessors)) {}
 
   RunResult go() {
     upload_inputs();
@@ -202,8 +202,10 @@ class ImageRun {
     Frame frame = frame_of(group, source);
     std::int64_t blocks = std::min<std::int64_t>(frame.tiles, 0x7fffffff);
     Address scratch = 0;
+    // Blocks that loop spread what a thread does before its first pixel over many.
+    if (source.flat || group.tile[0] == 0) blocks = std::min<std::int64_t>(blocks, 8 * multiprocessors_);
     if (source.scratch_bytes > 0) {
-      blocks = std::min<std::int64_t>(blocks, 2 * std::max(1, device_.info().multiprocessors));
+      blocks = std::min<std::int64_t>(blocks, 2 * multiprocessors_);
       frame.scratch_bytes = aligned(source.scratch_bytes, 256);
       scratch = job_->allocate(blocks * frame.scratch_bytes);
       frame.scratch = reinterpret_cast<char*>(scratch);
@@ -305,6 +307,7 @@ class ImageRun {
   const Graph& graph_;
   std::span<const Image* const> inputs_;
   std::unique_ptr<Job> job_;
+  int multiprocessors_;
   std::map<int, StoredImage> stored_;   // inputs and computed values still in memory
   std::map<int, StoredImage> targets_;  // where a group stores its values
   std::map<int, std::int64_t> result_offset_, scalars_offset_;

@@ -20,7 +20,7 @@ KernelSource kernel_of(const std::string& function, const std::string& header, s
       "using Args = ReduceArgs;\ntemplate <class Block>\nIMGPIPE_FN void body(const Args& a, const Block& block, char* fast) "
       "{{ {}(a, block, fast); }}\n", function);
   std::uint64_t hash = 14695981039346656037ull;
-  for (unsigned char c : body + header) hash = (hash ^ c) * 1099511628211ull;
+  for (unsigned char c : body + header + std::to_string(shared_bytes)) hash = (hash ^ c) * 1099511628211ull;
   kernel.name = fmt::format("reduce_{:016x}", hash);
   const std::string extra = header.empty() ? "" : fmt::format("#include \"{}\"\n", header);
   kernel.text = fmt::format(
