@@ -5,17 +5,17 @@
 
 namespace imgpipe::box {
 
-/// Sums in double, ascending. Adding to -0 keeps a sum of -0.
-template <class T, int AXIS, int LOW, int HIGH>
+/// Sums in S, ascending. Adding to -0 keeps a sum of -0.
+template <class T, class S, int AXIS, int LOW, int HIGH>
 struct Sum {
   using Sample = T;
-  using Value = double;
-  static constexpr int taps = LOW + HIGH + 1, work = 2 * taps;
+  using Value = S;
+  static constexpr int taps = LOW + HIGH + 1, work = sizeof(S) / 4 * taps;
 
-  IMGPIPE_FN double start() const { return -0.0; }
-  IMGPIPE_FN double step(int, T v, double sum) const { return sum + double(v); }
+  IMGPIPE_FN S start() const { return S(-0.0); }
+  IMGPIPE_FN S step(int, T v, S sum) const { return sum + S(v); }
   template <int N>
-  IMGPIPE_FN void apply(const T (&v)[N + taps - 1], double (&out)[N]) const {
+  IMGPIPE_FN void apply(const T (&v)[N + taps - 1], S (&out)[N]) const {
     IMGPIPE_UNROLL
     for (int j = 0; j < N; ++j) {
       out[j] = start();
@@ -30,9 +30,10 @@ struct Sum {
   }
 };
 
+template <class S>
 struct Divide {
-  double count;
-  IMGPIPE_FN double operator()(double sum) const { return sum / count; }
+  S count;
+  IMGPIPE_FN S operator()(S sum) const { return sum / count; }
 };
 
 }  // namespace imgpipe::box

@@ -233,18 +233,36 @@ struct Histogram {
   }
 };
 
-/// Whole values of 256 levels from `base`: the window slides along x.
-template <class T>
-void by_histogram(const Window& w, const std::vector<Row>& rows, int size, int base) {
+/// The same of 65536 values: by their high bytes, and each.
+struct WideHistogram {
+  Histogram high;
+  std::vector<int> counts = std::vector<int>(65536);
+  void add(int value) {
+    high.add(value >> 8);
+    ++counts[value];
+  }
+  void remove(int value) {
+    high.remove(value >> 8);
+    --counts[value];
+  }
+  int median(int half) {
+    int value = high.median(half) << 8;
+    for (int below = high.below; below + counts[value] <= half; ++value) below += counts[value];
+    return value;
+  }
+};
+
+/// Whole values from `base` on: the window slides along x.
+template <class T, class H>
+void by_histogram(const Window& w, const std::vector<Row>& rows, int size, int base, H& histogram) {
   for (std::int64_t z = 0; z < w.depth; ++z)
     for (std::int64_t y = 0; y < w.height; ++y) {
       const T* in = w.in<T>().row(y, z);
       T* out = w.out<T>().row(y, z);
       const auto level = [&](std::int64_t at) { return static_cast<int>(in[at]) - base; };
-      Histogram histogram;
       for (const Row& row : rows)
         for (int k = 0; k < row.length; ++k) histogram.add(level(row.offset + k));
-      for (std::int64_t x = 0;; ++x) {
+      for (std::int64_t x = 0; x < w.width; ++x) {
         out[x] = static_cast<T>(histogram.median(size / 2) + base);
         if (x + 1 == w.width) break;
         for (const Row& row : rows) {
@@ -252,7 +270,20 @@ void by_histogram(const Window& w, const std::vector<Row>& rows, int size, int b
           histogram.add(level(x + row.offset + row.length));
         }
       }
+      for (const Row& row : rows)
+        for (int k = 0; k < row.length; ++k) histogram.remove(level(w.width - 1 + row.offset + k));
     }
+}
+
+template <class T>
+void by_histogram(const Window& w, const std::vector<Row>& rows, int size, DType type) {
+  const int base = static_cast<int>(nominal_range(type).black);
+  if (size_of(type) == 1) {
+    Histogram histogram;
+    return by_histogram<T>(w, rows, size, base, histogram);
+  }
+  WideHistogram histogram;
+  by_histogram<T>(w, rows, size, base, histogram);
 }
 
 // ---- the choice
@@ -270,12 +301,12 @@ struct Shaped {
 constexpr int most_wires = 64;
 
 template <class T>
-std::function<void(const Window&)> cpu_code(const Shaped& s, bool numbers, std::optional<int> base) {
+std::function<void(const Window&)> cpu_code(const Shaped& s, bool numbers, std::optional<DType> levels) {
   const bool square = s.box(1, 1, 0), large_square = s.box(2, 2, 0), cube = s.box(1, 1, 1);
   const auto network = s.size <= most_wires ? median_network(s.size) : std::vector<Comparison>{};
   return [=](const Window& w) {
     const std::vector<Row> rows = rows_of(s.spans, s.reach, w.in_pitch, w.in_plane);
-    if (s.size > most_wires && base) return by_histogram<T>(w, rows, s.size, *base);
+    if (s.size > most_wires && levels) return by_histogram<T>(w, rows, s.size, *levels);
     if (s.size > most_wires) return by_selection<T>(w, rows, s.size);
     if (square)
       three<T>(w);
@@ -294,7 +325,7 @@ std::string lengths_text(const Halo& reach) {
 }
 
 template <class T>
-DeviceCode device_code_of(const Shaped& s, bool whole, std::optional<float> bias) {
+DeviceCode device_code_of(const Shaped& s, bool whole, std::optional<DType> levels) {
   const std::string header = "filters/rank/median/median.cuh";
   const std::string type = sizeof(T) == 4 ? "float" : "double";
   const auto named = [&](const std::string& name) {
@@ -302,60 +333,61 @@ DeviceCode device_code_of(const Shaped& s, bool whole, std::optional<float> bias
   };
   if (s.box(1, 1, 0) || s.box(2, 2, 0)) {
     const std::string network = s.box(1, 1, 0) ? "median::Three" : "median::Five";
-    if (bias) return imgpipe::device_code(header, "median::Packed<" + network + ">", *bias);
+    // Brings the levels to [2^23, 2^23 + 65535].
+    if (levels)
+      return device_code(header, "median::Packed<" + network + ">",
+                         static_cast<float>(8388608 - nominal_range(*levels).black));
     return named("Square<" + type + ", " + network + ">");
   }
   if (s.box(1, 1, 1)) return named("Cube<" + type + ">");
   if (s.footprint == Footprint::box && s.size <= 32 && s.size > 1)
     return named("Small<" + type + ", " + lengths_text(s.reach) + ">");
-  std::vector<std::byte> blob((4 + s.spans.size() + 3) / 4 * 4);
+  const bool box = s.footprint == Footprint::box;
+  const std::size_t rows = box ? 0 : s.spans.size();
+  std::vector<std::byte> blob(box ? 8 : (4 + rows + 3) / 4 * 4);
   const int half = s.size / 2;
   std::memcpy(blob.data(), &half, 4);
-  for (std::size_t r = 0; r < s.spans.size(); ++r) blob[4 + r] = static_cast<std::byte>(s.spans[r].last);
-  for (std::size_t r = 0; r < s.spans.size(); ++r)
-    if (s.spans[r].first > s.spans[r].last) blob[4 + r] = static_cast<std::byte>(-1);
+  for (std::size_t r = 0; r < rows; ++r)
+    blob[4 + r] = static_cast<std::byte>(s.spans[r].first > s.spans[r].last ? -1 : s.spans[r].last);
   return {header,
-          "median::Any<" + type + ", " + lengths_text(s.reach) + (whole ? ", true>" : ", false>"),
+          "median::Any<" + type + ", " + lengths_text(s.reach) + (whole ? ", true" : ", false") +
+              (box ? ", true>" : ", false>"),
           std::move(blob),
           {}};
 }
 
-double flops(const Shaped& s) {
+double flops(const Shaped& s, bool whole) {
   if (s.box(1, 1, 0)) return 24;
   if (s.box(2, 2, 0)) return 80;
   if (s.box(1, 1, 1)) return 120;
-  return s.size <= 32 ? 0.4 * s.size * s.size + 30 : 40.0 * s.size;
+  return s.size <= 32 ? 0.4 * s.size * s.size + 30 : (whole ? 20.0 : 80.0) * s.size;
 }
 
 }  // namespace
 
 Value build(Builder& b, Value in, const Halo& reach, Footprint footprint) {
   const Spans spans = row_spans(footprint, reach);
-  if (spans.size() > 4096)
-    throw std::invalid_argument("a window of " + std::to_string(spans.size()) +
-                                " rows is too large: at most 4096 rows (radius 31 in a volume)");
+  if (footprint != Footprint::box && spans.size() > 4096)
+    throw std::invalid_argument("a footprint of " + std::to_string(spans.size()) +
+                                " rows is too large: at most 4096 rows (radius 31 in a volume); box has no limit");
   const Shaped shaped{reach, spans, footprint, static_cast<int>(count_of(spans))};
   if (shaped.size == 1) return in;
   const ValueInfo& info = b.info(in);
-  const bool whole = info.whole && !is_float(info.desc.dtype);
-  std::optional<int> base;
-  if (whole && info.desc.dtype == DType::u8) base = 0;
-  if (whole && info.desc.dtype == DType::i8) base = -128;
+  const bool fits = b.border() != Border::constant || is_value_of(b.constant(), info.desc.dtype);
+  const bool whole = info.whole && fits && !is_float(info.desc.dtype);
+  const std::optional<DType> levels =
+      whole && size_of(info.desc.dtype) <= 2 ? std::optional(info.desc.dtype) : std::nullopt;
   WindowOp op;
   op.halo = reach;
   op.border = b.border();
   op.constant = b.constant();
-  op.flops = flops(shaped);
-  // What brings 8- and 16-bit values to [2^23, 2^23 + 65535].
-  std::optional<float> bias;
-  if (whole && size_of(info.desc.dtype) <= 2) bias = static_cast<float>(8388608 - nominal_range(info.desc.dtype).black);
-  const bool constant_fits = op.border != Border::constant || is_value_of(op.constant, info.desc.dtype);
+  op.flops = flops(shaped, whole);
   visit_compute(b.compute(in), [&](auto t) {
     using T = decltype(t);
-    op.cpu = cpu_code<T>(shaped, whole && constant_fits, constant_fits ? base : std::nullopt);
-    op.device = device_code_of<T>(shaped, whole && constant_fits, constant_fits ? bias : std::nullopt);
+    op.cpu = cpu_code<T>(shaped, whole, levels);
+    op.device = device_code_of<T>(shaped, whole, levels);
   });
-  return b.window(in, std::move(op), constant_fits);
+  return b.window(in, std::move(op), fits);
 }
 
 namespace {

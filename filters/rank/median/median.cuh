@@ -263,49 +263,106 @@ struct Keys<double, false> {
   static IMGPIPE_FN double value(u64 key) { return maths::double_from_bits(key >> 63 ? key & ~(u64(1) << 63) : ~key); }
 };
 
-/// Any window: bisects the range of its values for the least that has more than half of them not above it.
-/// Row (dy, dz) of the window goes from -spans[row] to spans[row]; -1 is an empty row.
-template <class T, int X, int Y, int Z, bool WHOLE>
+/// Any window: looks for the least value that has more than half of the window's values not above it, by bisection of
+/// the window's range. Whole values start from the median of the pixel above, which is never far in counts.
+/// Row (dy, dz) of the window goes from -spans[row] to spans[row]; -1 is an empty row. BOX: all rows are full.
+template <class T, int X, int Y, int Z, bool WHOLE, bool BOX>
 struct Any {
-  static constexpr int rows = (2 * Y + 1) * (2 * Z + 1);
+  using K = Keys<T, WHOLE>;
+  using Key = typename K::Key;
+  static constexpr int rows = (2 * Y + 1) * (2 * Z + 1), run = 8;
   int half;  ///< of the number of pixels, rounded down
-  i8 spans[rows];
+  i8 spans[BOX ? 4 : rows];
 
   template <class In, class F>
   IMGPIPE_FN void for_window(const In& in, int x, int y, int z, const F& f) const {
-    for (int r = 0; r < rows; ++r) {
-      const T* row = in.row(y + r % (2 * Y + 1) - Y, z + r / (2 * Y + 1) - Z) + x;
-      const int span = spans[r];
-      for (int dx = -span; dx <= span; ++dx) f(row[dx]);
+    for (int dz = -Z; dz <= Z; ++dz)
+      for (int dy = -Y; dy <= Y; ++dy) {
+        const T* row = in.row(y + dy, z + dz) + x;
+        if constexpr (BOX && X <= 12) {
+          IMGPIPE_UNROLL
+          for (int dx = -X; dx <= X; ++dx) f(row[dx]);
+        } else {
+          const int span = BOX ? X : spans[(dz + Z) * (2 * Y + 1) + dy + Y];
+          for (int dx = -span; dx <= span; ++dx) f(row[dx]);
+        }
+      }
+  }
+
+  /// Whether the median is at most this key's value.
+  template <class In>
+  IMGPIPE_FN bool at_most(const In& in, int x, int y, int z, Key key) const {
+    const T bound = K::value(key);
+    int count = 0;
+    for_window(in, x, y, z, [&](T v) { count += v <= bound; });
+    return count > half;
+  }
+
+  template <class In>
+  IMGPIPE_FN Key bisect(const In& in, int x, int y, int z, Key low, Key high) const {
+    while (low < high) {
+      const Key mid = low + (high - low) / 2;
+      if (at_most(in, x, y, z, mid))
+        high = mid;
+      else
+        low = mid + 1;
     }
+    return low;
+  }
+
+  /// Widens a bracket around the guess, by `step` at first, until it holds the median.
+  template <class In>
+  IMGPIPE_FN Key near(const In& in, int x, int y, int z, Key guess, Key step) const {
+    Key low = guess + 1, high = guess;
+    if (at_most(in, x, y, z, guess)) {
+      low = guess - step;
+      while (at_most(in, x, y, z, low)) {
+        high = low;
+        step *= 2;
+        low -= step;
+      }
+      ++low;
+    } else {
+      high = guess + step;
+      while (!at_most(in, x, y, z, high)) {
+        low = high + 1;
+        step *= 2;
+        high += step;
+      }
+    }
+    return bisect(in, x, y, z, low, high);
   }
 
   template <class Block, class In, class R, class Sink>
-  IMGPIPE_FN void operator()(const Block& block, const In& in, R region, const Sink& sink) const {
-    using K = Keys<T, WHOLE>;
-    for_pixels(block, region, [&](int x, int y, int z) {
-      T least = in.row(y, z)[x], most = least;
-      for_window(in, x, y, z, [&](T v) {
-        least = order::least(least, v);
-        most = order::most(most, v);
-      });
-      T result = least;
-      if (least == least) {
-        auto low = K::of(least), high = K::of(most);
-        while (low < high) {
-          const auto mid = low + (high - low) / 2;
-          const T bound = K::value(mid);
-          int count = 0;
-          for_window(in, x, y, z, [&](T v) { count += v <= bound; });
-          if (count > half)
-            high = mid;
-          else
-            low = mid + 1;
+  IMGPIPE_FN void operator()(const Block& block, const In& in, R, const Sink& sink) const {
+    constexpr int runs = passes::rounds(R::height, run);
+    for (int i = block.first(); i < R::width * runs * R::depth; i += block.stride()) {
+      const int x = i % R::width + R::x0, rest = i / R::width;
+      const int top = rest % runs * run + R::y0, z = rest / runs + R::z0;
+      const int bottom = top + run < R::y1 ? top + run : R::y1;
+      Key key = 0, step = 4;
+      for (int y = top; y < bottom; ++y) {
+        T result = T(0);
+        if (WHOLE && y > top) {
+          const Key guess = key;
+          key = near(in, x, y, z, guess, step);
+          step = 1 + (key > guess ? key - guess : guess - key) / 2;
+          result = K::value(key);
+        } else {
+          T least = in.row(y, z)[x], most = least;
+          for_window(in, x, y, z, [&](T v) {
+            least = order::least(least, v);
+            most = order::most(most, v);
+          });
+          result = least;
+          if (least == least) {
+            key = bisect(in, x, y, z, K::of(least), K::of(most));
+            result = K::value(key);
+          }
         }
-        result = K::value(low);
+        sink.one(x, y, z, result + T(0));
       }
-      sink.one(x, y, z, result + T(0));
-    });
+    }
   }
 };
 
