@@ -1,4 +1,123 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "io/image/errors.h"
+#include "pipeline/batch/comparison.h"
+#include "pipeline/batch/output.h"
+#include "pipeline/batch/source.h"
 #include "pipeline/commands/options.h"
+
 namespace imgpipe::commands {
-int compare(const Arguments&) { return not_comparable; }
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Pair {
+  std::string name, a, b;
+};
+
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const WorkItem& item : list_inputs({folder}, false).items) names.push_back(fs::relative(item.files[0], folder).string());
+  return names;
 }
+
+/// Files of two folders by their relative names; those on one side only are told, and count as not comparable.
+std::vector<Pair> pairs_of(const std::string& a, const std::string& b, int& worst) {
+  if (!fs::is_directory(a) && !fs::is_directory(b)) return {{a, a, b}};
+  if (!fs::is_directory(a) || !fs::is_directory(b)) throw UsageError("compare a file with a file, or a folder with a folder");
+  const std::vector<std::string> left = files_below(a), right = files_below(b);
+  std::vector<Pair> pairs;
+  for (const std::string& name : left) {
+    if (std::count(right.begin(), right.end(), name)) {
+      pairs.push_back({name, (fs::path(a) / name).string(), (fs::path(b) / name).string()});
+    } else {
+      std::printf("%s: only in %s\n", name.c_str(), a.c_str());
+      worst = not_comparable;
+    }
+  }
+  for (const std::string& name : right)
+    if (!std::count(left.begin(), left.end(), name)) {
+      std::printf("%s: only in %s\n", name.c_str(), b.c_str());
+      worst = not_comparable;
+    }
+  return pairs;
+}
+
+std::string words(double value) { return std::isinf(value) ? "inf" : fmt::format("{:.6g}", value); }
+
+void print(const std::string& name, const ImageDesc& desc, const Comparison& c) {
+  if (c.equal() && c.largest == 0) {
+    std::printf("%s: equal (%s; PSNR inf, SSIM 1)\n", name.c_str(), describe(desc).c_str());
+    return;
+  }
+  std::printf("%s: %lld of %lld samples differ%s; max %s, mean %s, RMSE %s, PSNR %s dB, SSIM %.6f\n", name.c_str(), static_cast<long long>(c.different), static_cast<long long>(c.samples),
+              c.different == 0 ? " by more than the tolerance" : "", words(c.largest).c_str(), words(c.mean).c_str(), words(c.rmse).c_str(), words(c.psnr).c_str(), c.ssim);
+  if (c.first) {
+    const std::string z = desc.extent.depth > 1 ? fmt::format(", {}", c.first->z) : "";
+    std::printf("  first at (%lld, %lld%s) channel %s: %.9g against %.9g\n", static_cast<long long>(c.first->x), static_cast<long long>(c.first->y), z.c_str(), channel_name(desc, c.first->channel).c_str(), c.first->a, c.first->b);
+  }
+}
+
+int compare_pair(const Pair& pair, const CompareOptions& options, const std::string& map) {
+  const SourceImages a = read_source({{pair.a}, pair.a, {}}, Config::Volume::automatic), b = read_source({{pair.b}, pair.b, {}}, Config::Volume::automatic);
+  if (a.images.size() != b.images.size()) {
+    std::printf("%s: not comparable: %zu pages against %zu\n", pair.name.c_str(), a.images.size(), b.images.size());
+    return not_comparable;
+  }
+  int worst = done;
+  std::vector<Image> maps;
+  for (std::size_t i = 0; i < a.images.size(); ++i) {
+    const Comparison c = compare_images(a.images[i], b.images[i], options);
+    const std::string name = a.images.size() > 1 ? fmt::format("{} page {}", pair.name, i + 1) : pair.name;
+    if (!c.mismatch.empty()) {
+      std::printf("%s: not comparable: %s\n", name.c_str(), c.mismatch.c_str());
+      worst = not_comparable;
+      continue;
+    }
+    print(name, a.images[i].desc(), c);
+    if (!c.equal()) worst = std::max<int>(worst, some_failed);
+    if (!map.empty()) maps.push_back(heatmap(a.images[i], b.images[i]));
+  }
+  if (!maps.empty()) write_output(map, maps);
+  return worst;
+}
+
+}  // namespace
+
+int compare(const Arguments& arguments) {
+  CommandLine line("imgpipe compare A B [OPTIONS]",
+                   "Compares two files, or two folders file by file: size, channels, dtype, pages and spacing first, then samples.\n"
+                   "NaN equals NaN; alpha counts. Exit code 0: equal, 1: samples differ, 4: not comparable, 2: usage.");
+  line.positional("path", 2);
+  line.add()("tolerance,t", po::value<double>()->default_value(0), "largest difference that still counts as equal, in units of the samples")(
+      "heatmap", po::value<std::string>(), "write where they differ as an image")("ignore-dtype", "compare values of different dtypes")("ignore-spacing", "compare samples whatever the spacing");
+  const auto values = line.parse(arguments);
+  if (!values) return done;
+  if (!values->count("path") || (*values)["path"].as<std::vector<std::string>>().size() != 2) throw UsageError("compare: name two files or two folders");
+  const auto paths = (*values)["path"].as<std::vector<std::string>>();
+  for (const std::string& path : paths)
+    if (!fs::exists(path)) throw UsageError(path + ": no such file or folder");
+  CompareOptions options;
+  options.tolerance = (*values)["tolerance"].as<double>();
+  if (!(options.tolerance >= 0)) throw UsageError("--tolerance: must be at least 0");
+  options.ignore_dtype = values->count("ignore-dtype") > 0;
+  options.ignore_spacing = values->count("ignore-spacing") > 0;
+  int worst = done;
+  for (const Pair& pair : pairs_of(paths[0], paths[1], worst)) {
+    try {
+      worst = std::max(worst, compare_pair(pair, options, values->count("heatmap") ? (*values)["heatmap"].as<std::string>() : ""));
+    } catch (const InputError& error) {
+      std::fprintf(stderr, "error: %s\n", error.what());
+      worst = not_comparable;
+    }
+  }
+  return worst;
+}
+
+}  // namespace imgpipe::commands

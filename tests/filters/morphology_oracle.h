@@ -28,7 +28,7 @@ inline std::vector<Tap> turned(std::vector<Tap> taps) {
   return taps;
 }
 
-struct Footprint_ {
+struct WindowCase {
   std::string parameters;
   bool volume;
   std::vector<Tap> taps;
@@ -39,7 +39,7 @@ inline std::vector<Tap> only(std::vector<Tap> taps, const std::function<bool(con
   return taps;
 }
 
-inline std::vector<Footprint_> footprints() {
+inline std::vector<WindowCase> footprints() {
   const auto in_ball = [](double r) {
     return [r](const Tap& t) { return t.x * t.x + t.y * t.y + t.z * t.z <= r * r; };
   };
@@ -59,7 +59,7 @@ inline std::vector<Footprint_> footprints() {
 /// `f(channel, taps, neutral)` says what the filter gives.
 inline void expect_morphology(const std::string& name,
                               const std::function<Channel(const Channel&, const std::vector<Tap>&, bool)>& f) {
-  for (const Footprint_& footprint : footprints())
+  for (const WindowCase& footprint : footprints())
     for_images(footprint.volume, [&](const Image& in, const std::string& border, double constant) {
       // Without a border the surrounding is neutral: one of the five cases stands for it.
       const bool neutral = border == "reflect101";

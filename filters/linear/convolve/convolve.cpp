@@ -72,7 +72,7 @@ FilterSpec spec() {
           .summary = "Correlate with a kernel written as a list of rows.",
           .kind = Kind::neighbourhood,
           .params = {required(field("kernel", &Params::kernel, "",
-                                    "Rows of weights, [[…], […]]; planes of rows for volumes; one row for 1D.")),
+                                    "Rows of weights, [[...], [...]]; planes of rows for volumes; one row for 1D.")),
                      field("normalize", &Params::normalize, "", "Divide the weights by their sum.")},
           .main_param = "kernel",
           .result = "that of the image",
