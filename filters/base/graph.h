@@ -81,6 +81,7 @@ struct InputOp {
 /// A per-pixel operation T… → T in the compute type of its first input.
 struct PixelOp {
   bool channelwise = true;  ///< sees one channel at a time and leaves alpha alone; otherwise all channels at once
+  bool alpha_too = false;  ///< a channelwise operation that is meant for alpha as well
   bool reads_position = false;
   std::function<void(const PixelRow&)> cpu;
   DeviceCode device;

@@ -206,7 +206,6 @@ IMGPIPE_FN void store_pack(const Pack<N, AXIS>& pack, const View& view, const Or
 
 // ---- casts
 
-/// Rounds half to even and saturates; NaN becomes 0. `mine` says whether to count.
 template <class S, class Wide>
 struct Limits;
 template <> struct Limits<u8, float> { static constexpr float low = 0, high = 255; };
@@ -224,23 +223,35 @@ struct Counter {
   u32 clipped = 0, nans = 0;
 };
 
-template <class S, class Out, class T>
-IMGPIPE_FN Out cast_sample(T value, bool mine, Counter& counter) {
+/// Rounds half to even and saturates into S; NaN becomes 0. Samples that do not fit are rare: they are looked for once
+/// a pack, and counted apart when the pixel is the tile's own.
+template <class S, int X, int Y, int Z, bool OWN, int N, int AXIS, class T, class Out>
+IMGPIPE_FN void cast_pack(const Pack<N, AXIS>& pack, const Origin& o, int x, int y, int z, const T (&in)[N], Out (&out)[N],
+                          Counter& counter) {
   if constexpr (S(0.5) != S(0)) {
-    return static_cast<Out>(static_cast<S>(value));
+    IMGPIPE_UNROLL
+    for (int j = 0; j < N; ++j) out[j] = static_cast<Out>(static_cast<S>(in[j]));
   } else {
     using Wide = decltype(Out(0) + T(0));
     using L = Limits<S, Wide>;
-    const Wide v = static_cast<Wide>(value);
-    Wide r = maths::rint(v);
-    if (mine) {
-      counter.clipped += (r < L::low) | (r > L::high);
-      counter.nans += v != v;
+    bool misfit = false;
+    IMGPIPE_UNROLL
+    for (int j = 0; j < N; ++j) {
+      const Wide rounded = maths::rint(static_cast<Wide>(in[j]));
+      Wide r = rounded > L::low ? rounded : L::low;
+      r = r < L::high ? r : L::high;
+      misfit |= r != rounded;
+      out[j] = static_cast<Out>(r + Wide(0));
     }
-    r = r < L::low ? L::low : r;
-    r = r > L::high ? L::high : r;
-    r = v != v ? Wide(0) : r;
-    return static_cast<Out>(r + Wide(0));
+    if (!misfit) return;
+    IMGPIPE_UNROLL
+    for (int j = 0; j < N; ++j) {
+      const Wide v = static_cast<Wide>(in[j]), rounded = maths::rint(v);
+      const bool own = pack.template owns<X, Y, Z, OWN>(o, x, y, z, j);
+      counter.nans += (v != v) & own;
+      counter.clipped += ((rounded < L::low) | (rounded > L::high)) & own;
+      if (v != v) out[j] = Out(0);
+    }
   }
 }
 

@@ -9,8 +9,28 @@ namespace imgpipe::rescale {
 namespace {
 
 template <class T>
-IMGPIPE_CLONES void row(const T* in, T* out, std::int64_t n, T black_in, T range_in, T black_out, T range_out) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = std::fma((in[i] - black_in) / range_in, range_out, black_out);
+IMGPIPE_CLONES void divide_row(const T* in, T* out, std::int64_t n, T black, T range) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = (in[i] - black) / range;
+}
+
+template <class T>
+IMGPIPE_CLONES void scale_row(const T* in, T* out, std::int64_t n, T black_in, T scale, T black_out) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = std::fma(in[i] - black_in, scale, black_out);
+}
+
+const char* header = "filters/pixel/rescale/rescale.cuh";
+
+PixelOp to_float(Compute compute, const NominalRange& from) {
+  return unary_op(compute, header, "rescale::ToFloat", 10,
+                  [&](auto t) { return ToFloat<decltype(t)>{decltype(t)(from.black), decltype(t)(from.white - from.black)}; },
+                  [](auto* i, auto* o, std::int64_t n, const auto& k) { divide_row(i, o, n, k.black, k.range); });
+}
+
+PixelOp to_integer(Compute compute, const NominalRange& from, const NominalRange& to) {
+  const double scale = (to.white - to.black) / (from.white - from.black);
+  return unary_op(compute, header, "rescale::ToInteger", 2,
+                  [&](auto t) { return ToInteger<decltype(t)>{decltype(t)(from.black), decltype(t)(scale), decltype(t)(to.black)}; },
+                  [](auto* i, auto* o, std::int64_t n, const auto& k) { scale_row(i, o, n, k.black_in, k.scale, k.black_out); });
 }
 
 }  // namespace
@@ -19,13 +39,9 @@ Value build(Builder& b, Value in, DType to) {
   const NominalRange from = nominal_range(b.info(in).desc.dtype), target = nominal_range(to);
   // Compute in the wider of both types, so that 32-bit results keep their bits.
   const Value wide = compute_type(to) == Compute::f64 ? b.with_compute(in, Compute::f64) : in;
-  const Value scaled = b.pixel({wide}, unary_op(b.compute(wide), "filters/pixel/rescale/rescale.cuh", "rescale::Op", 10,
-      [&](auto t) {
-        using T = decltype(t);
-        return Op<T>{T(from.black), T(from.white - from.black), T(target.black), T(target.white - target.black)};
-      },
-      [](auto* i, auto* o, std::int64_t n, const auto& k) { row(i, o, n, k.black_in, k.range_in, k.black_out, k.range_out); }));
-  return b.cast(scaled, to);
+  PixelOp op = is_float(to) ? to_float(b.compute(wide), from) : to_integer(b.compute(wide), from, target);
+  op.alpha_too = true;
+  return b.cast(b.pixel({wide}, std::move(op)), to);
 }
 
 FilterSpec spec() {
@@ -36,7 +52,7 @@ FilterSpec spec() {
       .params = {required(field("to", &Params::to, "", "The new dtype."))},
       .main_param = "to",
       .result = "`to`",
-      .formula = "(v - black) / (white - black) of the old range, scaled to the new one: uint8 v becomes uint16 257 v, or float v / 255.",
+      .formula = "(v - black) / (white - black) of the old range, scaled to the new one, alpha too: uint8 v becomes uint16 257 v, or float v / 255.",
       .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p.to); },
       .examples = {"uint8", "uint16", "float32", "int32"},
   });

@@ -4,10 +4,18 @@
 
 namespace imgpipe::rescale {
 
+/// To floats: a true division, so that 51 of 255 is the float nearest to 0.2.
 template <class T>
-struct Op {
-  T black_in, range_in, black_out, range_out;
-  IMGPIPE_FN T operator()(T v) const { return maths::fma((v - black_in) / range_in, range_out, black_out); }
+struct ToFloat {
+  T black, range;
+  IMGPIPE_FN T operator()(T v) const { return (v - black) / range; }
+};
+
+/// To integers: one factor; it is exact or far from every tie.
+template <class T>
+struct ToInteger {
+  T black_in, scale, black_out;
+  IMGPIPE_FN T operator()(T v) const { return maths::fma(v - black_in, scale, black_out); }
 };
 
 }  // namespace imgpipe::rescale

@@ -320,13 +320,8 @@ class Generator {
     const int in = node(n).inputs[0];
     each_channel(n, [&](const std::string& c, const std::string& values) {
       const std::string from = per_channel_ ? fmt::format("v_{}", in) : fmt::format("v_{}[{}]", in, c);
-      const std::string mine =
-          is_float(cast.to) ? "false"
-                            : fmt::format("(p.template owns<{}, {}, {}, {}>(o, x, y, z, j))", kernel_.tile[0],
-                                          kernel_.tile[1], kernel_.tile[2], own_);
-      line("IMGPIPE_UNROLL");
-      line(fmt::format("for (int j = 0; j < N; ++j) {}[j] = cast_sample<{}, {}>({}[j], {}, counter);", values,
-                       c_name(cast.to), type(n), from, mine));
+      line(fmt::format("cast_pack<{}, {}, {}, {}, {}>(p, o, x, y, z, {}, {}, counter);", c_name(cast.to), kernel_.tile[0],
+                       kernel_.tile[1], kernel_.tile[2], own_, from, values));
     });
   }
 
@@ -340,8 +335,9 @@ class Generator {
         list += (list.empty() ? "" : ", ") + from;
       }
       std::string result = fmt::format("op_{}({}{})", n, list, position(op));
-      if (!per_channel_ && c == std::to_string(alpha(n))) result = first;
-      if (per_channel_ && alpha(n) >= 0) result = fmt::format("c == {} ? {} : {}", alpha(n), first, result);
+      const int untouched = op.alpha_too ? -1 : alpha(n);
+      if (!per_channel_ && c == std::to_string(untouched)) result = first;
+      if (per_channel_ && untouched >= 0) result = fmt::format("c == {} ? {} : {}", untouched, first, result);
       line("IMGPIPE_UNROLL");
       line(fmt::format("for (int j = 0; j < N; ++j) {}[j] = {};", values, result));
     });
