@@ -145,12 +145,15 @@ IMGPIPE_FN S* tile_sample(const View& view, const Origin& o, int x, int y, int z
 
 IMGPIPE_FN int within(int i, int low, int high) { return i < low ? low : i >= high ? high - 1 : i; }
 
-/// Pixels outside the image get the value of the nearest one inside.
-template <class T, class S, int N, int AXIS>
-IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Origin& o, int x, int y, int z, int c, T (&v)[N]) {
+/// Pixels outside the image get the value of the nearest one inside. ALIGNED: x is a multiple of 4 in the image.
+/// `inner`: all that this pass loads lies inside the image.
+template <class T, class S, bool ALIGNED, int N, int AXIS>
+IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Origin& o, bool inner, int x, int y, int z, int c,
+                          T (&v)[N]) {
   if constexpr (AXIS == 0 && N % 4 == 0) {
-    if (view.quads && ((int(o.x) + x) & 3) == 0 && x >= o.x0 && x + N <= o.x1 && y >= o.y0 && y < o.y1 && z >= o.z0 && z < o.z1) {
-      const S* p = tile_sample<const S>(view, o, x, y, z, c);
+    if (view.quads && (ALIGNED || ((int(o.x) + x) & 3) == 0) &&
+        (inner || (x >= o.x0 && x + N <= o.x1 && y >= o.y0 && y < o.y1 && z >= o.z0 && z < o.z1))) {
+      const S* p = sample_at<const S>(view, o.x, o.y, o.z, c) + x + y * view.stride_y + z * view.stride_z;
       IMGPIPE_UNROLL
       for (int q = 0; q < N / 4; ++q) {
         const auto four = reinterpret_cast<const Vector<S, 4>*>(p)[q];

@@ -18,6 +18,8 @@ struct Machine {
   double group_seconds;     ///< fixed cost of one more group
   std::int64_t fast_memory; ///< bytes for one tile's values
   std::vector<std::array<int, 3>> tiles_2d, tiles_3d;  ///< candidates, [x, y, z]
+  /// Factor on a group's time for tiles of so many bytes.
+  double crowding(std::int64_t tile_bytes) const;
   static Machine gpu();
   static Machine cpu();
 };

@@ -221,7 +221,13 @@ class Generator {
 
   void pixel_stage(const Stage& stage) {
     per_channel_ = false;
-    open(fmt::format("for_packs<{}, {}>(block, [&](auto p, int x, int y, int z)", region(stage.region, kernel_.tile), group_.tile[0] > 0 ? 4 : flat_pack));
+    const int pack = group_.tile[0] > 0 ? 4 : flat_pack;
+    Halo covered = stage.region;  // by whole packs
+    covered.low[0] = (covered.low[0] + pack - 1) / pack * pack;
+    covered.high[0] = (kernel_.tile[0] + covered.high[0] + pack - 1) / pack * pack - kernel_.tile[0];
+    open("");
+    line(fmt::format("const bool inner = o.inside<{}>();", region(covered, kernel_.tile)));
+    open(fmt::format("for_packs<{}, {}>(block, [&](auto p, int x, int y, int z)", region(stage.region, kernel_.tile), pack));
     own_ = stage.region.empty();
     line("constexpr int N = decltype(p)::n;");
     if (stage.source == Stage::Source::load)
@@ -234,7 +240,9 @@ class Generator {
       evaluate(n);
       finish(n, stage);
     }
+    line("(void)inner;");
     close("});");
+    close();
   }
 
   void window_stage(const Stage& stage) {
@@ -288,7 +296,8 @@ class Generator {
     each_channel(v, [&](const std::string& c, const std::string& values) {
       if (from_tile) line(fmt::format("p.read(t_{}.channel({}), x, y, z, {});", v, c, values));
       else if (load)
-        line(fmt::format("load_pack<{}, {}>(p, a.in_{}, o, x, y, z, {}, {});", type(v), sample(v), v, c, values));
+        line(fmt::format("load_pack<{}, {}, {}>(p, a.in_{}, o, {}, x, y, z, {}, {});", type(v), sample(v),
+                         !per_channel_ && kernel_.tile[0] % 4 == 0, v, per_channel_ ? "false" : "inner", c, values));
     });
   }
 

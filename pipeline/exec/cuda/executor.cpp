@@ -92,10 +92,13 @@ class ImageRun {
   /// One block of device memory holds all that comes back: results, counts and the scalars of reductions.
   void allocate_results() {
     std::int64_t bytes = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> gaps;  // copied back too, so they are given a value
     for (const auto& result : graph_.results) {
       if (result_offset_.count(result.value)) continue;
       result_offset_[result.value] = bytes;
+      gaps.emplace_back(bytes + storage_desc(result.value).bytes(), 0);
       bytes += aligned(storage_desc(result.value).bytes(), 256);
+      gaps.back().second = bytes;
     }
     numbers_offset_ = bytes;
     bytes += 16;
@@ -107,6 +110,8 @@ class ImageRun {
     results_bytes_ = bytes;
     results_ = job_->allocate(bytes);
     for (const auto& [value, offset] : result_offset_) stored_results_[value] = results_ + offset;
+    for (const auto& [begin, end] : gaps)
+      if (end > begin) job_->fill(results_ + begin, 0, end - begin);
     job_->fill(results_ + numbers_offset_, 0, bytes - numbers_offset_);
     for (const auto& [r, offset] : scalars_offset_)
       if (rides(r)) job_->fill(results_ + offset, 0xff, 8);
