@@ -189,7 +189,9 @@ std::array<double, 3> in_pixels(const Lengths& lengths, const Geometry& geometry
 
 std::string number_text(double value) {
   char buffer[64];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  const bool plain = std::abs(value) < 1e15 && value == std::floor(value);
+  const auto [end, error] = plain ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed)
+                                  : std::to_chars(buffer, buffer + sizeof buffer, value);
   (void)error;
   return std::string(buffer, end);
 }

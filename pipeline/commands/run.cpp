@@ -2,6 +2,7 @@
 #include <tbb/global_control.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -110,8 +111,8 @@ int run_one(const std::string& path, const po::variables_map& values, const std:
   const BatchReport report = run_batch(config, listing, *chosen.executor, *reference, options, [&](const FileReport& file) { progress.finished(file); });
   progress.end();
   if (report.signal) remove_temporaries();
-  const std::size_t finished = listing.items.size() - report.failed();
-  std::fprintf(stderr, "%s: %zu of %zu files done on %s in %s%s\n", path.c_str(), report.signal ? report.files.size() : finished, listing.items.size(), report.backend.c_str(), human_seconds(report.seconds).c_str(),
+  const auto finished = static_cast<std::size_t>(std::count_if(report.files.begin(), report.files.end(), [](const FileReport& f) { return f.status == FileReport::Status::done; }));
+  std::fprintf(stderr, "%s: %zu of %zu files done on %s in %s%s\n", path.c_str(), finished, listing.items.size(), report.backend.c_str(), human_seconds(report.seconds).c_str(),
                options.verify && report.failed() == 0 ? ", verified equal to the CPU" : "");
   if (values.count("report")) write_report(values["report"].as<std::string>(), config, report);
   return exit_code(report);
