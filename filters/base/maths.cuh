@@ -58,6 +58,24 @@ template <class T>
 IMGPIPE_FN T min(T a, T b) { return a != a ? a : b != b ? b : b < a ? b : a; }
 template <class T>
 IMGPIPE_FN T max(T a, T b) { return a != a ? a : b != b ? b : a < b ? b : a; }
+/// Limits in which NaN stays NaN. `low` and `high` are not -0.
+#if defined(__CUDACC_RTC__) || defined(__CUDACC__)
+IMGPIPE_FN float not_below(float v, float low) {
+  float r;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(v), "f"(low));
+  return r;
+}
+IMGPIPE_FN float not_above(float v, float high) {
+  float r;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(v), "f"(high));
+  return r;
+}
+#else
+IMGPIPE_FN float not_below(float v, float low) { return v <= low ? low : v; }
+IMGPIPE_FN float not_above(float v, float high) { return v > high ? high : v; }
+#endif
+IMGPIPE_FN double not_below(double v, double low) { return v <= low ? low : v; }
+IMGPIPE_FN double not_above(double v, double high) { return v > high ? high : v; }
 template <class T>
 IMGPIPE_FN T hypot(T a, T b) { return sqrt(fma(a, a, b * b)); }
 IMGPIPE_FN float with_sign_of(float magnitude, float sign) {
@@ -257,11 +275,14 @@ IMGPIPE_FN T pow(T x, T y) {
 }
 
 /// pow for x >= 0 and finite y > 0, leaner: within 2 ulp while |y log2 x| < 16. Results below the smallest normal
-/// number, and of x below it, are 0.
+/// number, and of x below it, are 0. Adding 1.5 * 2^23 rounds to a whole number and leaves it in the low bits: a
+/// conversion would take a slower pipe.
 IMGPIPE_FN float pow_magnitude(float x, float y) {
+  constexpr float whole = 12582912.0f + 127.0f;
   const u32 bits = bits_of(x);
-  const i32 shifted = i32(bits - 0x3f3504f3u);
-  const float e = float(shifted >> 23), f = float_from_bits(bits - (u32(shifted) & 0xff800000u)) - 1.0f;
+  const u32 exponent = (bits - 0x3f3504f3u) & 0xff800000u;
+  const float e = float(i32(exponent)), f = float_from_bits(bits - exponent) - 1.0f;
+  const float scaled = y * 1.1920929e-7f;  // 2^-23: `exponent` counts in those
   float p = 0.09765637521f;
   p = fma(p, f, -0.1667364191f);
   p = fma(p, f, 0.1704131023f);
@@ -274,10 +295,10 @@ IMGPIPE_FN float pow_magnitude(float x, float y) {
   p = fma(p, f, -0.7213475196f);
   p = fma(p, f, 1.44269504f);
   const float part = y * (p * f);
-  float n = rint(fma(y, e, part));
-  n = n > -127.0f ? n : -127.0f;
-  n = n < 128.0f ? n : 128.0f;
-  const float r = fma(y, e, -n) + part;
+  float t = fma(scaled, e, part) + whole;
+  t = t > whole - 127.0f ? t : whole - 127.0f;
+  t = t < whole + 128.0f ? t : whole + 128.0f;
+  const float r = fma(scaled, e, whole - t) + part;
   float q = 0.0001545316295f;
   q = fma(q, r, 0.001339086336f);
   q = fma(q, r, 0.009618082557f);
@@ -285,7 +306,7 @@ IMGPIPE_FN float pow_magnitude(float x, float y) {
   q = fma(q, r, 0.2402265076f);
   q = fma(q, r, 0.693147188f);
   q = fma(q, r, 1.0f);
-  const float v = q * float_from_bits(u32(i32(n) + 127) << 23);
+  const float v = q * float_from_bits(bits_of(t) << 23);
   const float known = x < 1.17549435e-38f ? 0.0f : v;
   return x < infinity(x) ? known : x;
 }

@@ -200,7 +200,7 @@ Machine Machine::gpu() {
 /// Few resident tiles cannot hide latency: measured on an H200 with a Gaussian and a chain, 36 to 100 KiB a tile.
 double Machine::crowding(std::int64_t tile_bytes) const {
   const std::int64_t resident = fast_memory / (tile_bytes + 1024);
-  return resident >= 3 ? 1.0 : resident == 2 ? 1.3 : 2.0;
+  return resident >= 4 ? 1.0 : resident == 3 ? 1.1 : resident == 2 ? 1.35 : 2.0;
 }
 
 Machine Machine::cpu() {

@@ -14,7 +14,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 template <class T>
 IMGPIPE_CLONES void row(const T* in, T* out, std::int64_t n, T low, T high) {
   for (std::int64_t i = 0; i < n; ++i) {
-    const T raised = in[i] < low ? low : in[i];
+    const T raised = in[i] <= low ? low : in[i];
     out[i] = raised > high ? high : raised;
   }
 }
@@ -23,7 +23,7 @@ IMGPIPE_CLONES void row(const T* in, T* out, std::int64_t n, T low, T high) {
 
 Value build(Builder& b, Value in, double low, double high) {
   return b.pixel({in}, unary_op(b.compute(in), "filters/pixel/clamp/clamp.cuh", "clamp::Op", 2,
-                                [&](auto t) { return Op<decltype(t)>{decltype(t)(low), decltype(t)(high)}; },
+                                [&](auto t) { return Op<decltype(t)>{decltype(t)(low) + decltype(t)(0), decltype(t)(high) + decltype(t)(0)}; },
                                 [](auto* i, auto* o, std::int64_t n, const auto& k) { row(i, o, n, k.low, k.high); }));
 }
 

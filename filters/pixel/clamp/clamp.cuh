@@ -8,8 +8,7 @@ template <class T>
 struct Op {
   T low, high;
   IMGPIPE_FN T operator()(T v) const {
-    v = v < low ? low : v;
-    return v > high ? high : v;
+    return maths::not_above(maths::not_below(v, low), high);
   }
 };
 

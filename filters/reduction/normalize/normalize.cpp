@@ -13,7 +13,7 @@ IMGPIPE_CLONES void row(const T* in, T* out, std::int64_t n, T low, T high, T bl
   const T scale = high > low ? (white - black) / (high - low) : T(0);
   for (std::int64_t i = 0; i < n; ++i) {
     const T t = std::fma(in[i] - low, scale, black);
-    const T raised = t < black ? black : t;
+    const T raised = t <= black ? black : t;
     out[i] = raised > white ? white : raised;
   }
 }
@@ -34,7 +34,7 @@ Value build(Builder& b, Value in, const Params& p) {
   op.flops = 14;
   visit_compute(b.compute(in), [&](auto t) {
     using T = decltype(t);
-    Op<T> k{T(p.low.value), T(p.high.value), T(black), T(white), T(0), low_index, high_index};
+    Op<T> k{T(p.low.value), T(p.high.value), T(black) + T(0), T(white) + T(0), T(0), low_index, high_index};
     k.prepare();
     op.cpu = [k](const PixelRow& r) {
       const T low = k.low_index < 0 ? k.low : T(r.scalars[k.low_index]);

@@ -19,9 +19,7 @@ struct Op {
     scale = width > T(0) ? (white - black) / width : T(0);
   }
   IMGPIPE_FN T operator()(T v) const {
-    T t = maths::fma(v - low, scale, black);
-    t = t < black ? black : t;
-    return t > white ? white : t;
+    return maths::not_above(maths::not_below(maths::fma(v - low, scale, black), black), white);
   }
 };
 

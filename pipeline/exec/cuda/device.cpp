@@ -229,7 +229,7 @@ class CudaDevice : public Device {
 
 class CudaJob : public Job {
  public:
-  explicit CudaJob(CudaDevice& device) : device_(device) { device_.use(); }
+  explicit CudaJob(CudaDevice& device) : device_(device), in_use_(device) {}
 
   ~CudaJob() override {
     driver().stream_synchronize(device_.streams().upload.get());
@@ -330,6 +330,10 @@ class CudaJob : public Job {
   double download_seconds() const override { return download_end_.seconds_since(download_begin_); }
 
  private:
+  /// Makes the context current before the events are made.
+  struct InUse {
+    explicit InUse(const CudaDevice& device) { device.use(); }
+  };
   struct Copy {
     void* to;
     void* slot;
@@ -350,6 +354,7 @@ class CudaJob : public Job {
   }
 
   CudaDevice& device_;
+  InUse in_use_;
   std::set<Address> blocks_;
   std::map<Address, std::int64_t> sizes_;
   std::vector<std::pair<Address, std::int64_t>> released_;

@@ -202,8 +202,13 @@ class ImageRun {
   }
 
   void launch_group(const Group& group) {
-    const KernelSource source = generate(graph_, group, is_flat(group));
-    const auto kernel = device_.kernel(source);
+    auto known = kernels_.find(&group);
+    if (known == kernels_.end()) {
+      KernelSource source = generate(graph_, group, is_flat(group));
+      auto kernel = device_.kernel(source);
+      known = kernels_.emplace(&group, std::pair(std::move(source), std::move(kernel))).first;
+    }
+    const auto& [source, kernel] = known->second;
     Frame frame = frame_of(group, source);
     std::int64_t blocks = std::min<std::int64_t>(frame.tiles, 0x7fffffff);
     Address scratch = 0;
@@ -317,6 +322,7 @@ class ImageRun {
   std::map<int, StoredImage> targets_;  // where a group stores its values
   std::map<int, std::int64_t> result_offset_, scalars_offset_;
   std::map<int, Address> stored_results_;
+  std::map<const Group*, std::pair<KernelSource, std::shared_ptr<Kernel>>> kernels_;
   Address results_ = 0;
   std::int64_t results_bytes_ = 0, numbers_offset_ = 0;
 };
