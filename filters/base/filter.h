@@ -31,9 +31,9 @@ struct Filter {
   Kind kind = Kind::pixel;
   std::vector<ParamDef> params = {};
   std::string main_param = {};  ///< the parameter that may stand alone; "" when none may
-  int inputs = 1;          ///< 2: takes `with`
-  std::string result = {};   ///< dtype of the result, in words
-  std::string formula = {};  ///< for the reference: formula, conventions, source
+  int inputs = 1;               ///< 2: takes `with`
+  std::string result = {};      ///< dtype of the result, in words
+  std::string formula = {};     ///< for the reference: formula, conventions, source
   /// Checks that span parameters; throws std::invalid_argument.
   void (*validate)(const P&, bool has_with) = [](const P&, bool) {};
   /// Appends the filter's operations and returns its result. Throws std::invalid_argument when the image cannot be
@@ -59,8 +59,17 @@ struct FilterSpec {
 
 template <class P>
 FilterSpec declare(std::string family, Filter<P> f) {
-  return {f.name, std::move(family), f.summary, f.kind, std::move(f.params), f.main_param, f.inputs, f.result, f.formula,
-          std::move(f.examples), [] { return std::static_pointer_cast<void>(std::make_shared<P>()); },
+  return {f.name,
+          std::move(family),
+          f.summary,
+          f.kind,
+          std::move(f.params),
+          f.main_param,
+          f.inputs,
+          f.result,
+          f.formula,
+          std::move(f.examples),
+          [] { return std::static_pointer_cast<void>(std::make_shared<P>()); },
           [check = f.validate](const void* p, bool w) { check(*static_cast<const P*>(p), w); },
           [build = f.build](Builder& b, const StepInputs& in, const void* p) {
             return build(b, in, *static_cast<const P*>(p));

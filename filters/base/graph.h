@@ -81,7 +81,7 @@ struct InputOp {
 /// A per-pixel operation T… → T in the compute type of its first input.
 struct PixelOp {
   bool channelwise = true;  ///< sees one channel at a time and leaves alpha alone; otherwise all channels at once
-  bool alpha_too = false;  ///< a channelwise operation that is meant for alpha as well
+  bool alpha_too = false;   ///< a channelwise operation that is meant for alpha as well
   bool reads_position = false;
   std::function<void(const PixelRow&)> cpu;
   DeviceCode device;
@@ -133,11 +133,11 @@ using Op = std::variant<InputOp, PixelOp, WindowOp, CastOp, ViewOp, ReduceOp>;
 /// One operation. Its result, an image value or (for ReduceOp) scalars, is known by the node's number.
 struct GraphNode {
   Op op;
-  std::vector<int> inputs;        ///< image values, by node number
-  std::optional<int> scalars;     ///< the ReduceOp node whose scalars a PixelOp reads
-  ValueInfo value;                ///< of the result; of the reduced image for a ReduceOp
-  int step = 0;                   ///< number of the pipeline step, from 1; 0 for inputs and the final cast
-  std::string label;              ///< "gaussian", for people
+  std::vector<int> inputs;     ///< image values, by node number
+  std::optional<int> scalars;  ///< the ReduceOp node whose scalars a PixelOp reads
+  ValueInfo value;             ///< of the result; of the reduced image for a ReduceOp
+  int step = 0;                ///< number of the pipeline step, from 1; 0 for inputs and the final cast
+  std::string label;           ///< "gaussian", for people
 };
 
 struct Graph {

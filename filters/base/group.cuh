@@ -19,9 +19,9 @@ struct View {
 struct Frame {
   i64 width, height, depth;
   i64 tiles_x, tiles_y, tiles;
-  char* scratch;     ///< one tile's memory a block, when tiles do not fit in fast memory
+  char* scratch;  ///< one tile's memory a block, when tiles do not fit in fast memory
   i64 scratch_bytes;
-  u64* counts;       ///< [clipped, NaN]
+  u64* counts;  ///< [clipped, NaN]
 };
 
 /// How a window's input continues outside the image. `mode` numbers enum Border.
@@ -47,7 +47,15 @@ IMGPIPE_FN int to_bound(i64 distance) {
 }
 
 IMGPIPE_FN Origin origin_at(const Frame& f, i64 x, i64 y, i64 z) {
-  return {x, y, z, to_bound(-x), to_bound(f.width - x), to_bound(-y), to_bound(f.height - y), to_bound(-z), to_bound(f.depth - z)};
+  return {x,
+          y,
+          z,
+          to_bound(-x),
+          to_bound(f.width - x),
+          to_bound(-y),
+          to_bound(f.height - y),
+          to_bound(-z),
+          to_bound(f.depth - z)};
 }
 
 template <int X, int Y, int Z>
@@ -122,7 +130,8 @@ struct Pack {
   template <int X, int Y, int Z, bool OWN>
   IMGPIPE_FN bool owns(const Origin& o, int x, int y, int z, int j) const {
     const int px = AXIS_ == 0 ? x + j : x, py = AXIS_ == 0 ? y : y + j;
-    const bool inside = (j < count) & (px < (X < o.x1 ? X : o.x1)) & (py < (Y < o.y1 ? Y : o.y1)) & (z < (Z < o.z1 ? Z : o.z1));
+    const bool inside =
+        (j < count) & (px < (X < o.x1 ? X : o.x1)) & (py < (Y < o.y1 ? Y : o.y1)) & (z < (Z < o.z1 ? Z : o.z1));
     return OWN ? inside : inside & (px >= 0) & (py >= 0) & (z >= 0);
   }
 
@@ -148,8 +157,8 @@ IMGPIPE_FN int within(int i, int low, int high) { return i < low ? low : i >= hi
 /// Pixels outside the image get the value of the nearest one inside. ALIGNED: x is a multiple of 4 in the image.
 /// `inner`: all that this pass loads lies inside the image.
 template <class T, class S, bool ALIGNED, int N, int AXIS>
-IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Origin& o, bool inner, int x, int y, int z, int c,
-                          T (&v)[N]) {
+IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Origin& o, bool inner, int x, int y, int z,
+                          int c, T (&v)[N]) {
   if constexpr (AXIS == 0 && N % 4 == 0) {
     if (view.quads && (ALIGNED || ((int(o.x) + x) & 3) == 0) &&
         (inner || (x >= o.x0 && x + N <= o.x1 && y >= o.y0 && y < o.y1 && z >= o.z0 && z < o.z1))) {
@@ -176,8 +185,10 @@ IMGPIPE_FN T canonical_nan(T v) {
 
 template <class S, class T>
 IMGPIPE_FN S to_sample(T v) {
-  if constexpr (S(0.5) == S(0)) return static_cast<S>(v);
-  else return static_cast<S>(canonical_nan(v));
+  if constexpr (S(0.5) == S(0))
+    return static_cast<S>(v);
+  else
+    return static_cast<S>(canonical_nan(v));
 }
 
 template <class S, int X, int Y, int Z, bool OWN, int N, int AXIS, class T>
@@ -211,16 +222,46 @@ IMGPIPE_FN void store_pack(const Pack<N, AXIS>& pack, const View& view, const Or
 
 template <class S, class Wide>
 struct Limits;
-template <> struct Limits<u8, float> { static constexpr float low = 0, high = 255; };
-template <> struct Limits<i8, float> { static constexpr float low = -128, high = 127; };
-template <> struct Limits<u16, float> { static constexpr float low = 0, high = 65535; };
-template <> struct Limits<i16, float> { static constexpr float low = -32768, high = 32767; };
-template <> struct Limits<u8, double> { static constexpr double low = 0, high = 255; };
-template <> struct Limits<i8, double> { static constexpr double low = -128, high = 127; };
-template <> struct Limits<u16, double> { static constexpr double low = 0, high = 65535; };
-template <> struct Limits<i16, double> { static constexpr double low = -32768, high = 32767; };
-template <> struct Limits<u32, double> { static constexpr double low = 0, high = 4294967295.0; };
-template <> struct Limits<i32, double> { static constexpr double low = -2147483648.0, high = 2147483647.0; };
+template <>
+struct Limits<u8, float> {
+  static constexpr float low = 0, high = 255;
+};
+template <>
+struct Limits<i8, float> {
+  static constexpr float low = -128, high = 127;
+};
+template <>
+struct Limits<u16, float> {
+  static constexpr float low = 0, high = 65535;
+};
+template <>
+struct Limits<i16, float> {
+  static constexpr float low = -32768, high = 32767;
+};
+template <>
+struct Limits<u8, double> {
+  static constexpr double low = 0, high = 255;
+};
+template <>
+struct Limits<i8, double> {
+  static constexpr double low = -128, high = 127;
+};
+template <>
+struct Limits<u16, double> {
+  static constexpr double low = 0, high = 65535;
+};
+template <>
+struct Limits<i16, double> {
+  static constexpr double low = -32768, high = 32767;
+};
+template <>
+struct Limits<u32, double> {
+  static constexpr double low = 0, high = 4294967295.0;
+};
+template <>
+struct Limits<i32, double> {
+  static constexpr double low = -2147483648.0, high = 2147483647.0;
+};
 
 struct Counter {
   u32 clipped = 0, nans = 0;
@@ -229,8 +270,8 @@ struct Counter {
 /// Rounds half to even and saturates into S; NaN becomes 0. Samples that do not fit are rare: they are looked for once
 /// a pack, and counted apart when the pixel is the tile's own.
 template <class S, int X, int Y, int Z, bool OWN, int N, int AXIS, class T, class Out>
-IMGPIPE_FN void cast_pack(const Pack<N, AXIS>& pack, const Origin& o, int x, int y, int z, const T (&in)[N], Out (&out)[N],
-                          Counter& counter) {
+IMGPIPE_FN void cast_pack(const Pack<N, AXIS>& pack, const Origin& o, int x, int y, int z, const T (&in)[N],
+                          Out (&out)[N], Counter& counter) {
   if constexpr (S(0.5) != S(0)) {
     IMGPIPE_UNROLL
     for (int j = 0; j < N; ++j) out[j] = static_cast<Out>(static_cast<S>(in[j]));
@@ -285,9 +326,9 @@ IMGPIPE_FN void refill_wrapped(const Block& block, const TileT& tile, const Fram
     const int x = i % R::width + R::x0, y = i / R::width % R::height + R::y0, z = i / (R::width * R::height) + R::z0;
     const i64 gx = o.x + x, gy = o.y + y, gz = o.z + z;
     if (gx >= 0 && gx < f.width && gy >= 0 && gy < f.height && gz >= 0 && gz < f.depth) continue;
-    tile.at(x, y, z) = static_cast<typename TileT::T>(
-        *sample_at<const S>(view, border_at(gx, f.width, border_wrap), border_at(gy, f.height, border_wrap),
-                            border_at(gz, f.depth, border_wrap), c));
+    tile.at(x, y, z) = static_cast<typename TileT::T>(*sample_at<const S>(view, border_at(gx, f.width, border_wrap),
+                                                                          border_at(gy, f.height, border_wrap),
+                                                                          border_at(gz, f.depth, border_wrap), c));
   }
 }
 
@@ -302,11 +343,17 @@ struct Sink {
     f(Pack<1, 0>{1}, x, y, z, v);
   }
   template <int N>
-  IMGPIPE_FN void row(int x, int y, int z, const T (&v)[N]) const { f(Pack<N, 0>{N}, x, y, z, v); }
+  IMGPIPE_FN void row(int x, int y, int z, const T (&v)[N]) const {
+    f(Pack<N, 0>{N}, x, y, z, v);
+  }
   template <int N>
-  IMGPIPE_FN void column(int x, int y, int z, const T (&v)[N]) const { f(Pack<N, 1>{N}, x, y, z, v); }
+  IMGPIPE_FN void column(int x, int y, int z, const T (&v)[N]) const {
+    f(Pack<N, 1>{N}, x, y, z, v);
+  }
   template <int N>
-  IMGPIPE_FN void row_upto(int x, int y, int z, const T (&v)[N], int count) const { f(Pack<N, 0>{count}, x, y, z, v); }
+  IMGPIPE_FN void row_upto(int x, int y, int z, const T (&v)[N], int count) const {
+    f(Pack<N, 0>{count}, x, y, z, v);
+  }
   template <int N>
   IMGPIPE_FN void column_upto(int x, int y, int z, const T (&v)[N], int count) const {
     f(Pack<N, 1>{count}, x, y, z, v);
@@ -401,10 +448,10 @@ struct ThreadBlock {
   }
 };
 
-#define IMGPIPE_KERNEL(name, args, threads, blocks)                                                      \
+#define IMGPIPE_KERNEL(name, args, threads, blocks)                                                    \
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ args a) { \
-    extern __shared__ __align__(16) char fast[];                                                         \
-    body(a, ThreadBlock{}, fast);                                                                        \
+    extern __shared__ __align__(16) char fast[];                                                       \
+    body(a, ThreadBlock{}, fast);                                                                      \
   }
 
 #else
@@ -430,9 +477,9 @@ struct ThreadBlock {
   }
 };
 
-#define IMGPIPE_KERNEL(name, args, threads, blocks)                                              \
-  extern "C" void name(const void* a, long long index, long long count, char* fast) {             \
-    body(*static_cast<const args*>(a), ThreadBlock{i64(index), i64(count)}, fast);               \
+#define IMGPIPE_KERNEL(name, args, threads, blocks)                                   \
+  extern "C" void name(const void* a, long long index, long long count, char* fast) { \
+    body(*static_cast<const args*>(a), ThreadBlock{i64(index), i64(count)}, fast);    \
   }
 
 #endif

@@ -21,10 +21,10 @@ struct Node {
     Mark mark;
   };
   Kind kind = Kind::null;
-  std::string text;     ///< of a scalar, as written without its quotes
-  bool quoted = false;  ///< a quoted scalar is never a number, a boolean or null
-  std::vector<Node> items;                      ///< of a list
-  std::vector<std::pair<Key, Node>> entries;    ///< of a map, in file order, keys unique
+  std::string text;                           ///< of a scalar, as written without its quotes
+  bool quoted = false;                        ///< a quoted scalar is never a number, a boolean or null
+  std::vector<Node> items;                    ///< of a list
+  std::vector<std::pair<Key, Node>> entries;  ///< of a map, in file order, keys unique
   Mark mark;
 };
 

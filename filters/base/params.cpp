@@ -53,13 +53,15 @@ std::pair<std::optional<double>, std::string> number_and_unit(const std::string&
 double parse_number(const Node& node) {
   if (node.kind != Node::Kind::scalar || node.quoted) refuse(node, "a number");
   if (looks_octal(node.text))
-    throw NodeError(node.mark, "'" + node.text + "' looks octal or hexadecimal: write a decimal number without leading zeros");
+    throw NodeError(node.mark,
+                    "'" + node.text + "' looks octal or hexadecimal: write a decimal number without leading zeros");
   if (const auto value = number(node.text)) return *value;
   refuse(node, "a number");
 }
 
 long long parse_integer(const Node& node) {
-  const double value = node.kind == Node::Kind::scalar && !node.quoted ? parse_number(node) : (refuse(node, "a whole number"), 0.0);
+  const double value =
+      node.kind == Node::Kind::scalar && !node.quoted ? parse_number(node) : (refuse(node, "a whole number"), 0.0);
   if (value != std::floor(value) || std::abs(value) > 9.0e15) refuse(node, "a whole number");
   return static_cast<long long>(value);
 }
@@ -126,14 +128,18 @@ Level parse_level(const Node& node) {
 
 namespace {
 void fill_kernel(const Node& node, int depth, Kernel& kernel, std::array<int, 3>& counts) {
-  if (node.kind != Node::Kind::list || node.items.empty()) throw NodeError(node.mark, "must be a list of numbers, of rows, or of planes of rows");
+  if (node.kind != Node::Kind::list || node.items.empty())
+    throw NodeError(node.mark, "must be a list of numbers, of rows, or of planes of rows");
   const int axis = kernel.rank - 1 - depth;
   if (counts[axis] == 0) counts[axis] = static_cast<int>(node.items.size());
   if (counts[axis] != static_cast<int>(node.items.size()))
-    throw NodeError(node.mark, "rows must have one length: " + std::to_string(counts[axis]) + " before, " + std::to_string(node.items.size()) + " here");
+    throw NodeError(node.mark, "rows must have one length: " + std::to_string(counts[axis]) + " before, " +
+                                   std::to_string(node.items.size()) + " here");
   for (const Node& item : node.items) {
-    if (axis > 0) fill_kernel(item, depth + 1, kernel, counts);
-    else kernel.values.push_back(parse_number(item));
+    if (axis > 0)
+      fill_kernel(item, depth + 1, kernel, counts);
+    else
+      kernel.values.push_back(parse_number(item));
   }
 }
 }  // namespace
@@ -144,7 +150,8 @@ Kernel parse_kernel(const Node& node) {
     ++kernel.rank;
     if (n->items.empty()) break;
   }
-  if (kernel.rank < 1 || kernel.rank > 3) throw NodeError(node.mark, "must be a list of numbers, of rows, or of planes of rows");
+  if (kernel.rank < 1 || kernel.rank > 3)
+    throw NodeError(node.mark, "must be a list of numbers, of rows, or of planes of rows");
   std::array<int, 3> counts{0, 0, 0};
   fill_kernel(node, 0, kernel, counts);
   for (int a = 0; a < 3; ++a) kernel.size[a] = std::max(1, counts[a]);
@@ -181,7 +188,9 @@ std::array<double, 3> in_pixels(const Lengths& lengths, const Geometry& geometry
     pixels[a] = length.value;
     if (length.unit == "px") continue;
     if (geometry.unit == "pixel")
-      throw std::invalid_argument("a length in " + length.unit + " needs an image with a physical pixel size, and this one has none: give it in pixels");
+      throw std::invalid_argument(
+          "a length in " + length.unit +
+          " needs an image with a physical pixel size, and this one has none: give it in pixels");
     pixels[a] = length.value * metres(length.unit) / (geometry.spacing[a] * metres(geometry.unit));
   }
   return pixels;
@@ -231,7 +240,8 @@ void parse_params(const std::vector<ParamDef>& defs, const std::string& main_par
     given.insert(key.text);
   }
   for (const ParamDef& def : defs)
-    if (def.required && !given.count(def.name)) throw NodeError(node.mark, def.name + ": is required (" + def.help + ")");
+    if (def.required && !given.count(def.name))
+      throw NodeError(node.mark, def.name + ": is required (" + def.help + ")");
 }
 
 }  // namespace imgpipe

@@ -189,7 +189,7 @@ struct ParamType<std::array<T, 3>> {
   }
 };
 template <class E>
-  requires std::is_enum_v<E>
+requires std::is_enum_v<E>
 struct ParamType<E> {
   static constexpr const char* name = "choice";
   static E parse(const Node& n) {
@@ -200,7 +200,7 @@ struct ParamType<E> {
 
 void check_range(const Node& node, const Range& range, double value);
 template <class E>
-  requires std::is_enum_v<E>
+requires std::is_enum_v<E>
 void check_range(const Node&, const Range&, E) {}
 inline void check_range(const Node& n, const Range& r, const Lengths& v) {
   for (const Length& length : v.axes) check_range(n, r, length.value);
@@ -221,8 +221,9 @@ void check_range(const Node& n, const Range& r, const std::optional<T>& v) {
   if (v) check_range(n, r, *v);
 }
 template <class T>
-concept Ranged = std::is_arithmetic_v<T> || std::is_same_v<T, Lengths> || std::is_same_v<T, Level> ||
-                 requires(T v) { typename T::value_type; } && !std::is_same_v<T, std::string>;
+concept Ranged = std::is_arithmetic_v<T> || std::is_same_v<T, Lengths> || std::is_same_v<T, Level> || requires(T v) {
+  typename T::value_type;
+} && !std::is_same_v<T, std::string>;
 
 std::string range_words(const Range& range);
 

@@ -8,7 +8,8 @@ namespace imgpipe {
 /// A channelwise operation on one image. `make(t)` returns the device functor for float or double; `row` is called as
 /// row(in, out, count, functor) and holds the CPU's own code.
 template <class Make, class Row>
-PixelOp unary_op(Compute compute, const std::string& header, const std::string& device_name, double flops, Make make, Row row) {
+PixelOp unary_op(Compute compute, const std::string& header, const std::string& device_name, double flops, Make make,
+                 Row row) {
   PixelOp op;
   op.flops = flops;
   visit_compute(compute, [&](auto t) {
@@ -22,7 +23,8 @@ PixelOp unary_op(Compute compute, const std::string& header, const std::string& 
 
 /// The same on two images of as many channels.
 template <class Make, class Row>
-PixelOp binary_op(Compute compute, const std::string& header, const std::string& device_name, double flops, Make make, Row row) {
+PixelOp binary_op(Compute compute, const std::string& header, const std::string& device_name, double flops, Make make,
+                  Row row) {
   PixelOp op;
   op.flops = flops;
   visit_compute(compute, [&](auto t) {

@@ -16,14 +16,14 @@ struct ReduceArgs {
   u64* keys;           ///< extrema
   u64* counts;         ///< [numbers, NaN]
   u64* histogram;
-  double* sums;        ///< one a block of samples
-  double* scalars;     ///< the result
-  int targets;         ///< order statistics sought, two a fraction
-  int shift;           ///< of the digit at hand
+  double* sums;     ///< one a block of samples
+  double* scalars;  ///< the result
+  int targets;      ///< order statistics sought, two a fraction
+  int shift;        ///< of the digit at hand
   double fractions[8];
   u64* ranks;
   u64* prefixes;
-  int squares;         ///< second pass of the moments
+  int squares;  ///< second pass of the moments
 };
 
 IMGPIPE_FN i64 samples_of(const ReduceArgs& a) { return a.width * a.height * a.depth * a.colours; }
@@ -84,8 +84,10 @@ IMGPIPE_FN void reduce_histogram(const ReduceArgs& a, const Block& block, char* 
     const double place = bins.width > 0 ? (v - bins.low) / bins.width : 0.0;
     int bin = place < a.bins ? int(place) : a.bins - 1;
     bin = bin < 0 ? 0 : bin;
-    if (shared) block.increment(own + bin);
-    else block.increment(a.histogram + bin);
+    if (shared)
+      block.increment(own + bin);
+    else
+      block.increment(a.histogram + bin);
   });
   if (!shared) return;
   block.sync();

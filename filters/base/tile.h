@@ -21,15 +21,19 @@ struct PixelRow {
   const void* const* const* inputs;  ///< inputs[k][c]: row of channel c of input k
   void* const* outputs;              ///< outputs[c]
   std::int64_t count;
-  int channels;                      ///< of the first input
-  std::int64_t x, y, z;              ///< of the first pixel
-  Extent extent;                     ///< of the whole image
-  const double* scalars;             ///< of the reduction it depends on, or nullptr
+  int channels;           ///< of the first input
+  std::int64_t x, y, z;   ///< of the first pixel
+  Extent extent;          ///< of the whole image
+  const double* scalars;  ///< of the reduction it depends on, or nullptr
 
   template <class T>
-  const T* in(int k = 0, int c = 0) const { return static_cast<const T*>(inputs[k][c]); }
+  const T* in(int k = 0, int c = 0) const {
+    return static_cast<const T*>(inputs[k][c]);
+  }
   template <class T>
-  T* out(int c = 0) const { return static_cast<T*>(outputs[c]); }
+  T* out(int c = 0) const {
+    return static_cast<T*>(outputs[c]);
+  }
 };
 
 /// One channel of a tile: T at [z * plane + y * pitch + x].
@@ -51,9 +55,13 @@ struct Window {
   std::int64_t width, height, depth;
 
   template <class T>
-  Plane<const T> in() const { return {static_cast<const T*>(input), in_pitch, in_plane}; }
+  Plane<const T> in() const {
+    return {static_cast<const T*>(input), in_pitch, in_plane};
+  }
   template <class T>
-  Plane<T> out() const { return {static_cast<T*>(output), out_pitch, out_plane}; }
+  Plane<T> out() const {
+    return {static_cast<T*>(output), out_pitch, out_plane};
+  }
 };
 
 }  // namespace imgpipe

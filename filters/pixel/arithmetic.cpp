@@ -12,20 +12,36 @@ const char* header = "filters/pixel/arithmetic.cuh";
 template <class T>
 IMGPIPE_CLONES void row_constant(const T* in, T b, T* out, std::int64_t n, Operation operation) {
   switch (operation) {
-    case Operation::add: for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] + b; break;
-    case Operation::subtract: for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] - b; break;
-    case Operation::multiply: for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] * b; break;
-    case Operation::divide: for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] / b; break;
+    case Operation::add:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] + b;
+      break;
+    case Operation::subtract:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] - b;
+      break;
+    case Operation::multiply:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] * b;
+      break;
+    case Operation::divide:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] / b;
+      break;
   }
 }
 
 template <class T>
 IMGPIPE_CLONES void row_image(const T* in, const T* b, T* out, std::int64_t n, Operation operation) {
   switch (operation) {
-    case Operation::add: for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] + b[i]; break;
-    case Operation::subtract: for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] - b[i]; break;
-    case Operation::multiply: for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] * b[i]; break;
-    case Operation::divide: for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] / b[i]; break;
+    case Operation::add:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] + b[i];
+      break;
+    case Operation::subtract:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] - b[i];
+      break;
+    case Operation::multiply:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] * b[i];
+      break;
+    case Operation::divide:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] / b[i];
+      break;
   }
 }
 
@@ -34,7 +50,8 @@ struct Nothing {
 };
 
 std::string type_name(const char* functor, Compute compute, Operation operation, const std::string& more = "") {
-  return std::string("arithmetic::") + functor + "<" + c_name(compute) + ", " + std::to_string(static_cast<int>(operation)) + more + ">";
+  return std::string("arithmetic::") + functor + "<" + c_name(compute) + ", " +
+         std::to_string(static_cast<int>(operation)) + more + ">";
 }
 
 Value with_constant(Builder& b, Value image, double value, Operation operation) {
@@ -71,7 +88,10 @@ Value with_gray(Builder& b, Value image, Value other, Operation operation) {
         if (r.out<T>(c) != r.in<T>(0, c)) std::memcpy(r.out<T>(c), r.in<T>(0, c), r.count * sizeof(T));
     };
   });
-  op.device = device_code(header, type_name("WithGray", info.compute, operation, ", " + std::to_string(channels) + ", " + std::to_string(colours)), Nothing{});
+  op.device = device_code(
+      header,
+      type_name("WithGray", info.compute, operation, ", " + std::to_string(channels) + ", " + std::to_string(colours)),
+      Nothing{});
   return b.pixel({image, other}, std::move(op));
 }
 
@@ -94,14 +114,18 @@ FilterSpec declare_operation(const std::string& name, const std::string& summary
                      .name = name,
                      .summary = summary,
                      .kind = Kind::pixel,
-                     .params = {field("value", &Params::value, "", "Constant operand, in native values; or name a second image by `with`.")},
+                     .params = {field("value", &Params::value, "",
+                                      "Constant operand, in native values; or name a second image by `with`.")},
                      .main_param = "value",
                      .inputs = 2,
                      .result = "that of the image",
-                     .formula = formula + " A second image has the same size, and as many channels or one (used for every colour). Alpha is left alone.",
-                     .validate = [](const Params& p, bool has_with) {
-                       if (p.value.has_value() == has_with) throw std::invalid_argument("give either `value` or `with`");
-                     },
+                     .formula = formula + " A second image has the same size, and as many channels or one (used for "
+                                          "every colour). Alpha is left alone.",
+                     .validate =
+                         [](const Params& p, bool has_with) {
+                           if (p.value.has_value() == has_with)
+                             throw std::invalid_argument("give either `value` or `with`");
+                         },
                      .build = build,
                      .examples = {"3.7", "{with: other0.tif}"},
                  });

@@ -7,10 +7,14 @@ namespace imgpipe::arithmetic {
 /// 0 add, 1 subtract, 2 multiply, 3 divide.
 template <int OPERATION, class T>
 IMGPIPE_FN T apply(T a, T b) {
-  if constexpr (OPERATION == 0) return a + b;
-  else if constexpr (OPERATION == 1) return a - b;
-  else if constexpr (OPERATION == 2) return a * b;
-  else return a / b;
+  if constexpr (OPERATION == 0)
+    return a + b;
+  else if constexpr (OPERATION == 1)
+    return a - b;
+  else if constexpr (OPERATION == 2)
+    return a * b;
+  else
+    return a / b;
 }
 
 template <class T, int OPERATION>

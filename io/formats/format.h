@@ -30,8 +30,8 @@ struct ReadResult {
 };
 
 struct WriteOptions {
-  int quality = 92;          ///< JPEG and WebP, 1..100
-  int compression_level = 3; ///< deflate formats, 0..9
+  int quality = 92;           ///< JPEG and WebP, 1..100
+  int compression_level = 3;  ///< deflate formats, 0..9
 };
 
 struct Format {

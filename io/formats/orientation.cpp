@@ -10,12 +10,8 @@ namespace imgpipe {
 namespace {
 
 bool swaps_axes(int orientation) { return orientation >= 5 && orientation <= 8; }
-bool mirrors_x(int orientation) {
-  return orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-}
-bool mirrors_y(int orientation) {
-  return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
-}
+bool mirrors_x(int orientation) { return orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8; }
+bool mirrors_y(int orientation) { return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7; }
 bool changes(int orientation) { return orientation >= 2 && orientation <= 8; }
 
 /// Numbers of an EXIF block in its own byte order; nothing past its end.
@@ -74,15 +70,24 @@ void copy_slice(std::byte* to, const std::byte* from, const Extent& size, const 
 
 auto slice_copier(std::size_t pixel_bytes) {
   switch (pixel_bytes) {
-    case 1: return copy_slice<1>;
-    case 2: return copy_slice<2>;
-    case 3: return copy_slice<3>;
-    case 4: return copy_slice<4>;
-    case 6: return copy_slice<6>;
-    case 8: return copy_slice<8>;
-    case 12: return copy_slice<12>;
-    case 16: return copy_slice<16>;
-    default: return copy_slice<0>;
+    case 1:
+      return copy_slice<1>;
+    case 2:
+      return copy_slice<2>;
+    case 3:
+      return copy_slice<3>;
+    case 4:
+      return copy_slice<4>;
+    case 6:
+      return copy_slice<6>;
+    case 8:
+      return copy_slice<8>;
+    case 12:
+      return copy_slice<12>;
+    case 16:
+      return copy_slice<16>;
+    default:
+      return copy_slice<0>;
   }
 }
 
@@ -91,8 +96,10 @@ auto slice_copier(std::size_t pixel_bytes) {
 int exif_orientation(std::span<const std::byte> block) {
   if (begins_with(block, "Exif\0\0", 6)) block = block.subspan(6);
   ExifBlock exif{block};
-  if (begins_with(block, "MM\0*", 4)) exif.big_endian = true;
-  else if (!begins_with(block, "II*\0", 4)) return 1;
+  if (begins_with(block, "MM\0*", 4))
+    exif.big_endian = true;
+  else if (!begins_with(block, "II*\0", 4))
+    return 1;
   const auto ifd = exif.number(4, 4);
   const auto entries = ifd ? exif.number(*ifd, 2) : std::nullopt;
   for (std::size_t i = 0; entries && i < *entries; ++i) {

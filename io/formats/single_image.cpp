@@ -25,7 +25,8 @@ std::string kind_of_image(const ImageDesc& desc) {
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+InputFile::InputFile(const std::string& path)
+    : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (file_ < 0) throw InputError(path, std::string("cannot be opened: ") + std::strerror(errno));
   struct stat status {};
   const bool regular = fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
@@ -86,8 +87,10 @@ bool OutputFile::flush() noexcept {
   std::size_t done = 0;
   while (error_ == 0 && done < buffer_.size()) {
     const ssize_t put = ::write(file_, buffer_.data() + done, buffer_.size() - done);
-    if (put >= 0) done += static_cast<std::size_t>(put);
-    else if (errno != EINTR) error_ = errno;
+    if (put >= 0)
+      done += static_cast<std::size_t>(put);
+    else if (errno != EINTR)
+      error_ = errno;
   }
   buffer_.clear();
   return error_ == 0;
@@ -123,8 +126,9 @@ void check_size(const std::string& path, const ImageDesc& desc) {
 void check_ratio(const std::string& path, std::int64_t compressed, std::int64_t pixel_bytes, std::int64_t best_ratio) {
   constexpr std::int64_t slack = 4096;
   if (compressed < (pixel_bytes - slack) / best_ratio)
-    throw InputError(path, "truncated or damaged: " + std::to_string(compressed) + " bytes of compressed data cannot hold " +
-                               std::to_string(pixel_bytes) + " bytes of pixels");
+    throw InputError(path, "truncated or damaged: " + std::to_string(compressed) +
+                               " bytes of compressed data cannot hold " + std::to_string(pixel_bytes) +
+                               " bytes of pixels");
 }
 
 bool wants_the_page(const std::string& path, std::size_t first, std::size_t count) {

@@ -5,8 +5,7 @@
 namespace imgpipe {
 
 std::string_view name(DType type) {
-  constexpr std::string_view names[] = {"uint8",  "int8",  "uint16",  "int16",
-                                        "uint32", "int32", "float32", "float64"};
+  constexpr std::string_view names[] = {"uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64"};
   return names[static_cast<std::size_t>(type)];
 }
 
@@ -23,8 +22,10 @@ std::size_t size_of(DType type) {
 NominalRange nominal_range(DType type) {
   return visit_dtype(type, [](auto t) -> NominalRange {
     using T = decltype(t);
-    if constexpr (std::is_floating_point_v<T>) return {0, 1};
-    else return {double(std::numeric_limits<T>::min()), double(std::numeric_limits<T>::max())};
+    if constexpr (std::is_floating_point_v<T>)
+      return {0, 1};
+    else
+      return {double(std::numeric_limits<T>::min()), double(std::numeric_limits<T>::max())};
   });
 }
 

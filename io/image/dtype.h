@@ -30,28 +30,46 @@ NominalRange nominal_range(DType type);
 
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, std::uint8_t>) return DType::u8;
-  else if constexpr (std::is_same_v<T, std::int8_t>) return DType::i8;
-  else if constexpr (std::is_same_v<T, std::uint16_t>) return DType::u16;
-  else if constexpr (std::is_same_v<T, std::int16_t>) return DType::i16;
-  else if constexpr (std::is_same_v<T, std::uint32_t>) return DType::u32;
-  else if constexpr (std::is_same_v<T, std::int32_t>) return DType::i32;
-  else if constexpr (std::is_same_v<T, float>) return DType::f32;
-  else { static_assert(std::is_same_v<T, double>); return DType::f64; }
+  if constexpr (std::is_same_v<T, std::uint8_t>)
+    return DType::u8;
+  else if constexpr (std::is_same_v<T, std::int8_t>)
+    return DType::i8;
+  else if constexpr (std::is_same_v<T, std::uint16_t>)
+    return DType::u16;
+  else if constexpr (std::is_same_v<T, std::int16_t>)
+    return DType::i16;
+  else if constexpr (std::is_same_v<T, std::uint32_t>)
+    return DType::u32;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return DType::i32;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::f32;
+  else {
+    static_assert(std::is_same_v<T, double>);
+    return DType::f64;
+  }
 }
 
 /// Calls `f(T{})` with the C++ type of `type`.
 template <class F>
 decltype(auto) visit_dtype(DType type, F&& f) {
   switch (type) {
-    case DType::u8: return f(std::uint8_t{});
-    case DType::i8: return f(std::int8_t{});
-    case DType::u16: return f(std::uint16_t{});
-    case DType::i16: return f(std::int16_t{});
-    case DType::u32: return f(std::uint32_t{});
-    case DType::i32: return f(std::int32_t{});
-    case DType::f32: return f(float{});
-    case DType::f64: break;
+    case DType::u8:
+      return f(std::uint8_t{});
+    case DType::i8:
+      return f(std::int8_t{});
+    case DType::u16:
+      return f(std::uint16_t{});
+    case DType::i16:
+      return f(std::int16_t{});
+    case DType::u32:
+      return f(std::uint32_t{});
+    case DType::i32:
+      return f(std::int32_t{});
+    case DType::f32:
+      return f(float{});
+    case DType::f64:
+      break;
   }
   return f(double{});
 }

@@ -9,10 +9,14 @@ std::string describe(const ImageDesc& desc) {
   std::string text = std::to_string(desc.extent.width) + "x" + std::to_string(desc.extent.height);
   if (desc.volume || desc.extent.depth > 1) text += "x" + std::to_string(desc.extent.depth);
   text += " " + std::string(name(desc.dtype));
-  if (desc.channels == 3 && !desc.alpha) text += " RGB";
-  else if (desc.channels == 4 && desc.alpha) text += " RGBA";
-  else if (desc.channels == 2 && desc.alpha) text += " gray+alpha";
-  else if (desc.channels > 1) text += " " + std::to_string(desc.channels) + " channels";
+  if (desc.channels == 3 && !desc.alpha)
+    text += " RGB";
+  else if (desc.channels == 4 && desc.alpha)
+    text += " RGBA";
+  else if (desc.channels == 2 && desc.alpha)
+    text += " gray+alpha";
+  else if (desc.channels > 1)
+    text += " " + std::to_string(desc.channels) + " channels";
   return text;
 }
 

@@ -78,15 +78,21 @@ class Image {
   std::byte* data() { return storage_.get(); }
   const std::byte* data() const { return storage_.get(); }
   template <class T>
-  T* samples() { return reinterpret_cast<T*>(storage_.get()); }
+  T* samples() {
+    return reinterpret_cast<T*>(storage_.get());
+  }
   template <class T>
-  const T* samples() const { return reinterpret_cast<const T*>(storage_.get()); }
+  const T* samples() const {
+    return reinterpret_cast<const T*>(storage_.get());
+  }
   ImageView view();
   ConstImageView view() const;
   bool empty() const { return !storage_; }
 
  private:
-  struct Free { void operator()(std::byte* p) const; };
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
   ImageDesc desc_;
   std::unique_ptr<std::byte[], Free> storage_;
 };

@@ -1,19 +1,18 @@
 #include "pipeline/batch/batch.h"
 
+#include <fmt/format.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <unistd.h>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
-
-#include <fmt/format.h>
 
 #include "io/image/errors.h"
 #include "pipeline/batch/output.h"
@@ -97,7 +96,8 @@ void check_outputs(const Plan& plan, const WorkItem& item, std::size_t pages) {
 
 class Batch {
  public:
-  Batch(const Config& config, const Listing& listing, Executor& executor, Executor& reference, const BatchOptions& options)
+  Batch(const Config& config, const Listing& listing, Executor& executor, Executor& reference,
+        const BatchOptions& options)
       : config_(config),
         listing_(listing),
         executor_(executor),
@@ -133,7 +133,8 @@ class Batch {
           step(*token, [&] { encode(*token); });
           return token;
         }) & tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item token) {
-          if (token->report.status == FileReport::Status::failed && config_.on_error == Config::OnError::stop) stop = true;
+          if (token->report.status == FileReport::Status::failed && config_.on_error == Config::OnError::stop)
+            stop = true;
           finished(token->report);
           report.files.push_back(std::move(token->report));
         }));
@@ -148,9 +149,7 @@ class Batch {
   }
 
  private:
-  int in_flight() const {
-    return options_.jobs > 0 ? options_.jobs : tbb::this_task_arena::max_concurrency() + 2;
-  }
+  int in_flight() const { return options_.jobs > 0 ? options_.jobs : tbb::this_task_arena::max_concurrency() + 2; }
 
   /// Runs one stage of a file; what it throws is the file's error.
   template <class F>
@@ -209,7 +208,8 @@ class Batch {
     for (std::size_t r = 0; r < run.reports.size(); ++r) {
       const auto& declared = plan.graph.reports[r];
       FileReport::Numbers numbers{declared.step, declared.label, {}};
-      for (std::size_t k = 0; k < declared.names.size(); ++k) numbers.values.emplace_back(declared.names[k], run.reports[r][k]);
+      for (std::size_t k = 0; k < declared.names.size(); ++k)
+        numbers.values.emplace_back(declared.names[k], run.reports[r][k]);
       report.numbers.push_back(std::move(numbers));
     }
   }
@@ -218,9 +218,12 @@ class Batch {
     const RunResult expected = reference_.run(plan, inputs);
     bool equal = true;
     for (std::size_t r = 0; r < run.images.size() && equal; ++r)
-      equal = std::memcmp(run.images[r].data(), expected.images[r].data(), static_cast<std::size_t>(run.images[r].desc().bytes())) == 0;
+      equal = std::memcmp(run.images[r].data(), expected.images[r].data(),
+                          static_cast<std::size_t>(run.images[r].desc().bytes())) == 0;
     report.verified = report.verified.value_or(true) && equal;
-    if (!equal) throw InputError(report.input, "the " + executor_.name() + " result differs from the " + reference_.name() + " result");
+    if (!equal)
+      throw InputError(report.input,
+                       "the " + executor_.name() + " result differs from the " + reference_.name() + " result");
   }
 
   void encode(Token& token) {
@@ -248,7 +251,8 @@ class Batch {
 }  // namespace
 
 std::size_t BatchReport::failed() const {
-  return static_cast<std::size_t>(std::count_if(files.begin(), files.end(), [](const FileReport& f) { return f.status == FileReport::Status::failed; }));
+  return static_cast<std::size_t>(std::count_if(
+      files.begin(), files.end(), [](const FileReport& f) { return f.status == FileReport::Status::failed; }));
 }
 
 void preflight(const Config& config, const Listing& listing, const Machine& machine) {

@@ -13,8 +13,8 @@
 namespace imgpipe {
 
 struct BatchOptions {
-  int jobs = 0;             ///< files in flight; 0: by the machine
-  bool verify = false;      ///< run the CPU path on the same inputs and compare bytes
+  int jobs = 0;         ///< files in flight; 0: by the machine
+  bool verify = false;  ///< run the CPU path on the same inputs and compare bytes
   PlanOptions plan;
 };
 
@@ -24,7 +24,7 @@ struct FileReport {
   std::vector<std::string> outputs;
   Status status = Status::skipped;
   std::string error;
-  std::string read_as, written_as;        ///< "512x512 uint16"
+  std::string read_as, written_as;  ///< "512x512 uint16"
   Counts counts;
   std::vector<std::string> notes, warnings;
   struct Numbers {
@@ -32,17 +32,17 @@ struct FileReport {
     std::string filter;
     std::vector<std::pair<std::string, double>> values;
   };
-  std::vector<Numbers> numbers;           ///< of `stats` steps
+  std::vector<Numbers> numbers;  ///< of `stats` steps
   std::optional<bool> verified;
-  std::string difference;                 ///< where verification failed
+  std::string difference;  ///< where verification failed
   double decode_seconds = 0, upload_seconds = 0, compute_seconds = 0, download_seconds = 0, encode_seconds = 0;
 };
 
 struct BatchReport {
   std::string backend;
-  std::vector<FileReport> files;          ///< in the order of the inputs
+  std::vector<FileReport> files;  ///< in the order of the inputs
   double seconds = 0;
-  int signal = 0;                         ///< SIGINT or SIGTERM when the run was interrupted
+  int signal = 0;  ///< SIGINT or SIGTERM when the run was interrupted
   std::size_t failed() const;
 };
 

@@ -16,17 +16,21 @@ double value_at(const ConstImageView& view, std::int64_t i) {
 }
 
 std::string mismatch_of(const ImageDesc& a, const ImageDesc& b, const CompareOptions& options) {
-  if (a.extent != b.extent || a.channels != b.channels || a.alpha != b.alpha || (a.dtype != b.dtype && !options.ignore_dtype))
-    return describe(a) + " against " + describe(b) + (a.extent == b.extent && a.channels == b.channels && a.alpha == b.alpha ? " (--ignore-dtype compares values)" : "");
+  if (a.extent != b.extent || a.channels != b.channels || a.alpha != b.alpha ||
+      (a.dtype != b.dtype && !options.ignore_dtype))
+    return describe(a) + " against " + describe(b) +
+           (a.extent == b.extent && a.channels == b.channels && a.alpha == b.alpha ? " (--ignore-dtype compares values)"
+                                                                                   : "");
   if (options.ignore_spacing) return "";
   for (int k = 0; k < 3; ++k)
-    if (a.geometry.unit != b.geometry.unit || std::abs(a.geometry.spacing[k] - b.geometry.spacing[k]) > 1e-6 * std::abs(a.geometry.spacing[k]) ||
+    if (a.geometry.unit != b.geometry.unit ||
+        std::abs(a.geometry.spacing[k] - b.geometry.spacing[k]) > 1e-6 * std::abs(a.geometry.spacing[k]) ||
         std::abs(a.geometry.origin[k] - b.geometry.origin[k]) > 1e-6 * (1 + std::abs(a.geometry.origin[k])))
-      return fmt::format("spacing {}x{}x{} {} against {}x{}x{} {} (--ignore-spacing compares samples)", a.geometry.spacing[0], a.geometry.spacing[1], a.geometry.spacing[2], a.geometry.unit,
+      return fmt::format("spacing {}x{}x{} {} against {}x{}x{} {} (--ignore-spacing compares samples)",
+                         a.geometry.spacing[0], a.geometry.spacing[1], a.geometry.spacing[2], a.geometry.unit,
                          b.geometry.spacing[0], b.geometry.spacing[1], b.geometry.spacing[2], b.geometry.unit);
   return "";
 }
-
 
 /// 0 for equal numbers, also for two NaN and for equal infinities.
 double distance(double a, double b) {
@@ -113,7 +117,8 @@ Image heatmap(const Image& first, const Image& second) {
   std::vector<double> sums(static_cast<std::size_t>(pixels), 0.0);
   double most = 0;
   for (std::int64_t p = 0; p < pixels; ++p) {
-    for (int c = 0; c < a.channels; ++c) sums[p] += distance(value_at(a, p * a.channels + c), value_at(b, p * b.channels + c));
+    for (int c = 0; c < a.channels; ++c)
+      sums[p] += distance(value_at(a, p * a.channels + c), value_at(b, p * b.channels + c));
     if (std::isfinite(sums[p])) most = std::max(most, sums[p]);
   }
   ImageDesc desc = first.desc();
@@ -125,7 +130,9 @@ Image heatmap(const Image& first, const Image& second) {
     const double t = sums[p] == 0 ? 0 : most == 0 || !std::isfinite(sums[p]) ? 1 : sums[p] / most;
     // Black, red, yellow, white; the least difference is still seen.
     const double heat = t == 0 ? 0 : 0.2 + 0.8 * t;
-    for (int c = 0; c < 3; ++c) map.samples<std::uint8_t>()[3 * p + c] = static_cast<std::uint8_t>(std::lround(255 * std::clamp(3 * heat - c, 0.0, 1.0)));
+    for (int c = 0; c < 3; ++c)
+      map.samples<std::uint8_t>()[3 * p + c] =
+          static_cast<std::uint8_t>(std::lround(255 * std::clamp(3 * heat - c, 0.0, 1.0)));
   }
   return map;
 }

@@ -44,9 +44,12 @@ class Walker {
     for (const std::string& name : names) {
       if (passed_over(name)) continue;
       const std::string path = (fs::path(folder) / name).string();
-      if (stat(path.c_str(), &status) != 0) listing_.warnings.push_back(path + ": a link to nothing");
-      else if (S_ISDIR(status.st_mode)) folders.push_back(path);
-      else if (S_ISREG(status.st_mode)) files.push_back(path);
+      if (stat(path.c_str(), &status) != 0)
+        listing_.warnings.push_back(path + ": a link to nothing");
+      else if (S_ISDIR(status.st_mode))
+        folders.push_back(path);
+      else if (S_ISREG(status.st_mode))
+        files.push_back(path);
     }
     for (const std::string& next : folders) walk(next, files);
   }
@@ -59,7 +62,8 @@ class Walker {
 bool is_glob(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
 
 /// Matches component by component from `base`.
-void match(const fs::path& base, const std::vector<std::string>& parts, std::size_t at, std::vector<std::string>& files, int depth = 0) {
+void match(const fs::path& base, const std::vector<std::string>& parts, std::size_t at, std::vector<std::string>& files,
+           int depth = 0) {
   if (at == parts.size()) {
     std::error_code error;
     if (fs::is_regular_file(base, error)) files.push_back(base.string());
@@ -78,7 +82,8 @@ void match(const fs::path& base, const std::vector<std::string>& parts, std::siz
   for (const std::string& name : names) {
     if (passed_over(name)) continue;
     if (part == "**") {
-      if (fs::is_directory(folder / name, error) && !fs::is_symlink(folder / name, error)) match(base / name, parts, at, files, depth + 1);
+      if (fs::is_directory(folder / name, error) && !fs::is_symlink(folder / name, error))
+        match(base / name, parts, at, files, depth + 1);
     } else if (fnmatch(part.c_str(), name.c_str(), FNM_PERIOD) == 0) {
       match(base / name, parts, at + 1, files, depth + 1);
     }
@@ -89,8 +94,10 @@ std::vector<std::string> glob_files(const std::string& pattern) {
   std::vector<std::string> parts, files;
   fs::path base;
   for (const fs::path& part : fs::path(pattern)) {
-    if (part == "/") base = part;
-    else parts.push_back(part.string());
+    if (part == "/")
+      base = part;
+    else
+      parts.push_back(part.string());
   }
   match(base, parts, 0, files);
   return files;
@@ -133,7 +140,8 @@ void check_holes(const WorkItem& item) {
   for (std::size_t i = 1; i < numbers.size(); ++i) {
     if (numbers[i].second != numbers[0].second) return;
     if (numbers[i].first != numbers[i - 1].first + 1)
-      throw UsageError(fmt::format("{}: the slices have a hole: {} follows {}", item.label, fs::path(item.files[i]).filename().string(),
+      throw UsageError(fmt::format("{}: the slices have a hole: {} follows {}", item.label,
+                                   fs::path(item.files[i]).filename().string(),
                                    fs::path(item.files[i - 1]).filename().string()));
   }
 }
@@ -191,8 +199,10 @@ Listing list_inputs(const std::vector<std::string>& patterns, bool stack) {
     if (files.empty()) throw UsageError(pattern + (folder ? ": no image files in this folder" : ": matches no file"));
     std::erase_if(files, [&](const std::string& file) { return !known.insert(normal_path(file)).second; });
     const bool slices = stack && (folder || is_glob(pattern) || patterns.size() > 1);
-    if (slices && files.size() > 1) add_files(listing, files, true);
-    else add_files(listing, files, false);
+    if (slices && files.size() > 1)
+      add_files(listing, files, true);
+    else
+      add_files(listing, files, false);
   }
   for (const WorkItem& item : listing.items)
     if (item.files.size() > 1) check_holes(item);
@@ -222,7 +232,9 @@ void plan_outputs(Listing& listing, const std::vector<std::pair<std::string, std
       if (inputs.count(normal)) throw UsageError(output + ": is an input of this run; outputs never replace inputs");
       const auto [other, fresh] = writers.emplace(normal, item.label);
       if (!fresh)
-        throw UsageError(fmt::format("{}: would be written for both {} and {}; use {{stem}}, {{name}}, {{dir}} or {{index}} in the output", output, other->second, item.label));
+        throw UsageError(fmt::format(
+            "{}: would be written for both {} and {}; use {{stem}}, {{name}}, {{dir}} or {{index}} in the output",
+            output, other->second, item.label));
       item.outputs.push_back(output);
     }
   }

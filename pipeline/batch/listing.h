@@ -10,14 +10,14 @@ namespace imgpipe {
 
 /// One unit of work: one file, or the slices of a folder that are one volume.
 struct WorkItem {
-  std::vector<std::string> files;       ///< one, or the slices in order
-  std::string label;                    ///< for messages: the file, or the folder
-  std::vector<std::string> outputs;     ///< one for each of the run's results
+  std::vector<std::string> files;    ///< one, or the slices in order
+  std::string label;                 ///< for messages: the file, or the folder
+  std::vector<std::string> outputs;  ///< one for each of the run's results
 };
 
 struct Listing {
   std::vector<WorkItem> items;
-  std::vector<std::string> warnings;    ///< "in/dead: a link to nothing"
+  std::vector<std::string> warnings;  ///< "in/dead: a link to nothing"
 };
 
 /// "slice_2" before "slice_10": runs of digits compare as numbers.

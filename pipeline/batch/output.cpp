@@ -29,7 +29,8 @@ class Temporary {
     static std::atomic<unsigned> serial{0};
     const fs::path path(target);
     // The suffix stays last: some formats have several.
-    name_ = (path.parent_path() / fmt::format(".imgpipe-{}-{}{}", getpid(), serial++, path.extension().string())).string();
+    name_ =
+        (path.parent_path() / fmt::format(".imgpipe-{}-{}{}", getpid(), serial++, path.extension().string())).string();
     const std::lock_guard lock(temporaries_mutex);
     temporaries.insert(name_);
   }
@@ -44,7 +45,8 @@ class Temporary {
     const bool flushed = file >= 0 && fsync(file) == 0;
     if (file >= 0) close(file);
     if (!flushed) throw InputError(target, std::string("cannot be flushed to disk: ") + std::strerror(errno));
-    if (rename(name_.c_str(), target.c_str()) != 0) throw InputError(target, std::string("cannot be put in place: ") + std::strerror(errno));
+    if (rename(name_.c_str(), target.c_str()) != 0)
+      throw InputError(target, std::string("cannot be put in place: ") + std::strerror(errno));
     kept_ = true;
   }
 
@@ -78,7 +80,8 @@ void write_output(const std::string& path, std::span<const Image> pages) {
   const fs::path folder = fs::path(path).parent_path();
   std::error_code error;
   if (!folder.empty()) fs::create_directories(folder, error);
-  if (!folder.empty() && !fs::is_directory(folder)) throw InputError(folder.string(), "cannot be made a folder: " + error.message());
+  if (!folder.empty() && !fs::is_directory(folder))
+    throw InputError(folder.string(), "cannot be made a folder: " + error.message());
   Temporary temporary(path);
   try {
     format_for_output(path)->write(temporary.name(), pages, {});

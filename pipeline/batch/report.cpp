@@ -38,14 +38,20 @@ Json file_json(const FileReport& file) {
     json["numbers"].push_back({{"step", numbers.step}, {"filter", numbers.filter}, {"values", values}});
   }
   if (file.verified) json["verified"] = *file.verified;
-  json["seconds"] = {{"decode", file.decode_seconds}, {"upload", file.upload_seconds}, {"compute", file.compute_seconds}, {"download", file.download_seconds}, {"encode", file.encode_seconds}};
+  json["seconds"] = {{"decode", file.decode_seconds},
+                     {"upload", file.upload_seconds},
+                     {"compute", file.compute_seconds},
+                     {"download", file.download_seconds},
+                     {"encode", file.encode_seconds}};
   return json;
 }
 
 }  // namespace
 
 void write_report(const std::string& path, const Config& config, const BatchReport& report) {
-  Json json = {{"program", "imgpipe"}, {"version", IMGPIPE_VERSION}, {"pipeline", config.path}, {"backend", report.backend}, {"seconds", report.seconds}, {"failed", report.failed()}, {"files", Json::array()}};
+  Json json = {{"program", "imgpipe"},      {"version", IMGPIPE_VERSION}, {"pipeline", config.path},
+               {"backend", report.backend}, {"seconds", report.seconds},  {"failed", report.failed()},
+               {"files", Json::array()}};
   for (const FileReport& file : report.files) json["files"].push_back(file_json(file));
   std::ofstream out(path, std::ios::binary);
   // File names need not be UTF-8.

@@ -1,8 +1,8 @@
 #include "pipeline/batch/source.h"
 
-#include <cstring>
-
 #include <fmt/format.h>
+
+#include <cstring>
 
 #include "io/formats/format.h"
 
@@ -15,14 +15,16 @@ bool takes_as_volume(const FileInfo& info, Config::Volume volume) {
 }
 
 /// Slices of a volume must be alike in all but their depth.
-ImageDesc stacked(const std::vector<ImageDesc>& slices, const std::vector<std::string>& names, const std::string& label) {
+ImageDesc stacked(const std::vector<ImageDesc>& slices, const std::vector<std::string>& names,
+                  const std::string& label) {
   ImageDesc desc = slices[0];
   std::int64_t depth = 0;
   for (std::size_t i = 0; i < slices.size(); ++i) {
     const ImageDesc& s = slices[i];
     if (s.extent.width != desc.extent.width || s.extent.height != desc.extent.height || s.dtype != desc.dtype ||
         s.channels != desc.channels || s.alpha != desc.alpha)
-      throw InputError(label, fmt::format("the slices differ: {} is {}, {} is {}; `volume: pages` keeps them apart", names[0], describe(slices[0]), names[i], describe(s)));
+      throw InputError(label, fmt::format("the slices differ: {} is {}, {} is {}; `volume: pages` keeps them apart",
+                                          names[0], describe(slices[0]), names[i], describe(s)));
     depth += s.extent.depth;
   }
   desc.extent.depth = depth;
@@ -53,8 +55,10 @@ Image stack(std::vector<Image> slices, const ImageDesc& desc) {
 
 std::string pages_note(const FileInfo& info, bool as_volume, Config::Volume volume) {
   if (info.pages.size() < 2 || volume != Config::Volume::automatic) return "";
-  return as_volume ? fmt::format("{} pages taken as one volume, as the file says (`volume: pages` keeps them apart)", info.pages.size())
-                   : fmt::format("{} pages taken as 2D images (`volume: stack` makes them a volume)", info.pages.size());
+  return as_volume
+             ? fmt::format("{} pages taken as one volume, as the file says (`volume: pages` keeps them apart)",
+                           info.pages.size())
+             : fmt::format("{} pages taken as 2D images (`volume: stack` makes them a volume)", info.pages.size());
 }
 
 SourceInfo file_info(const std::string& path, Config::Volume volume) {
@@ -62,8 +66,10 @@ SourceInfo file_info(const std::string& path, Config::Volume volume) {
   if (info.pages.empty()) throw InputError(path, "holds no image");
   SourceInfo source{{}, info.notes, info.pages.size()};
   const bool as_volume = takes_as_volume(info, volume);
-  if (as_volume) source.images = {stacked(info.pages, page_names(info.pages.size()), path)};
-  else source.images = info.pages;
+  if (as_volume)
+    source.images = {stacked(info.pages, page_names(info.pages.size()), path)};
+  else
+    source.images = info.pages;
   if (const std::string note = pages_note(info, as_volume, volume); !note.empty()) source.notes.push_back(note);
   return source;
 }
@@ -78,7 +84,8 @@ SourceInfo source_info(const WorkItem& item, Config::Volume volume) {
     if (info.pages.size() != 1) throw InputError(file, fmt::format("has {} pages; a slice has one", info.pages.size()));
     slices.push_back(info.pages[0]);
   }
-  return {{stacked(slices, item.files, item.label)}, {fmt::format("{} files taken as one volume", item.files.size())}, 1};
+  return {
+      {stacked(slices, item.files, item.label)}, {fmt::format("{} files taken as one volume", item.files.size())}, 1};
 }
 
 SourceImages read_source(const WorkItem& item, Config::Volume volume) {
@@ -90,8 +97,10 @@ SourceImages read_source(const WorkItem& item, Config::Volume volume) {
     for (Image& page : read.pages) pages.push_back(std::move(page));
     for (std::string& warning : read.warnings) source.warnings.push_back(std::move(warning));
   }
-  if (info.images.size() == 1 && (info.images[0].volume || pages.size() > 1)) source.images.push_back(stack(std::move(pages), info.images[0]));
-  else source.images = std::move(pages);
+  if (info.images.size() == 1 && (info.images[0].volume || pages.size() > 1))
+    source.images.push_back(stack(std::move(pages), info.images[0]));
+  else
+    source.images = std::move(pages);
   return source;
 }
 

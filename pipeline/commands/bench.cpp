@@ -1,10 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <random>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "io/image/errors.h"
 #include "pipeline/commands/options.h"
@@ -24,7 +24,8 @@ struct Workload {
 };
 
 constexpr Workload workloads[] = {
-    {"pointwise5_f32", "8192x8192:float32", "4096x4096:float32", "- linear: {gain: 1.2, offset: 0.05}\n- clamp: {low: 0, high: 1}\n- gamma: 0.8\n- invert\n"},
+    {"pointwise5_f32", "8192x8192:float32", "4096x4096:float32",
+     "- linear: {gain: 1.2, offset: 0.05}\n- clamp: {low: 0, high: 1}\n- gamma: 0.8\n- invert\n"},
     {"gaussian_s2_f32", "8192x8192:float32", "4096x4096:float32", "- gaussian: 2\n"},
     {"gaussian_s10_f32", "8192x8192:float32", "4096x4096:float32", "- gaussian: 10\n"},
     {"sobel_mag_f32", "8192x8192:float32", "4096x4096:float32", "- sobel\n"},
@@ -32,9 +33,11 @@ constexpr Workload workloads[] = {
     {"median5_u16", "8192x8192:uint16", "4096x4096:uint16", "- median: 2\n"},
     {"open15_u8", "8192x8192:uint8", "4096x4096:uint8", "- open: 7\n"},
     {"chain2d_u16", "8192x8192:uint16", "4096x4096:uint16",
-     "- median: 1\n- unsharp: {sigma: 2, amount: 1.5}\n- clamp: {low: 0, high: 65535}\n- gamma: 0.8\n- normalize\n- rescale: uint8\n"},
+     "- median: 1\n- unsharp: {sigma: 2, amount: 1.5}\n- clamp: {low: 0, high: 65535}\n- gamma: 0.8\n- normalize\n- "
+     "rescale: uint8\n"},
     {"gaussian3d_s2_f32", "512x512x512:float32", "128x128x128:float32", "- gaussian: 2\n"},
-    {"chain3d_u16", "512x512x512:uint16", "128x128x128:uint16", "- median: 1\n- gaussian: 1\n- sobel\n- threshold: 1000\n"},
+    {"chain3d_u16", "512x512x512:uint16", "128x128x128:uint16",
+     "- median: 1\n- gaussian: 1\n- sobel\n- threshold: 1000\n"},
 };
 
 /// Random samples: uniform over the dtype, or over [0, 1].
@@ -49,8 +52,10 @@ Image random_pixels(const ImageDesc& desc) {
   visit_dtype(desc.dtype, [&](auto t) {
     using T = decltype(t);
     for (std::int64_t i = 0; i < desc.samples(); ++i) {
-      if constexpr (std::is_floating_point_v<T>) image.samples<T>()[i] = static_cast<T>((next() >> 40) * 0x1p-24);
-      else image.samples<T>()[i] = static_cast<T>(next() >> 20);
+      if constexpr (std::is_floating_point_v<T>)
+        image.samples<T>()[i] = static_cast<T>((next() >> 40) * 0x1p-24);
+      else
+        image.samples<T>()[i] = static_cast<T>(next() >> 20);
     }
   });
   return image;
@@ -80,15 +85,19 @@ Timing time_cpu(const Plan& plan, const Image& image, int repeats) {
 
 int bench(const Arguments& arguments) {
   CommandLine line("imgpipe bench [WORKLOAD...] [OPTIONS]",
-                   "Times named chains on this machine: on the GPU with the image in device memory, on the CPU from memory to memory.\n"
+                   "Times named chains on this machine: on the GPU with the image in device memory, on the CPU from "
+                   "memory to memory.\n"
                    "Each line has the median, the spread, the floor by bytes and the fraction of it that is reached.");
   line.positional("name", -1);
-  line.add()("backend", po::value<std::string>()->default_value("auto"), "auto (both where there is a GPU), cuda or cpu")(
-      "device", po::value<int>()->default_value(0), "number of the GPU")("repeats", po::value<int>()->default_value(20), "measured runs")("json", "one JSON object a line");
+  line.add()("backend", po::value<std::string>()->default_value("auto"),
+             "auto (both where there is a GPU), cuda or cpu")("device", po::value<int>()->default_value(0),
+                                                              "number of the GPU")(
+      "repeats", po::value<int>()->default_value(20), "measured runs")("json", "one JSON object a line");
   const auto values = line.parse(arguments);
   if (!values) return done;
   const std::string backend = (*values)["backend"].as<std::string>();
-  if (backend != "auto" && backend != "cuda" && backend != "cpu") throw UsageError("--backend: must be auto, cuda or cpu, got '" + backend + "'");
+  if (backend != "auto" && backend != "cuda" && backend != "cpu")
+    throw UsageError("--backend: must be auto, cuda or cpu, got '" + backend + "'");
   const int repeats = (*values)["repeats"].as<int>();
   if (repeats < 1 || repeats > 10000) throw UsageError("--repeats: must be in [1, 10000]");
   std::vector<std::string> wanted;
@@ -96,7 +105,9 @@ int bench(const Arguments& arguments) {
   std::vector<std::string> names;
   for (const Workload& w : workloads) names.emplace_back(w.name);
   for (const std::string& name : wanted)
-    if (!std::count(names.begin(), names.end(), name)) throw UsageError("unknown workload '" + name + "'; known: chain2d_u16, gaussian_s2_f32, …; run without a name for all");
+    if (!std::count(names.begin(), names.end(), name))
+      throw UsageError("unknown workload '" + name +
+                       "'; known: chain2d_u16, gaussian_s2_f32, …; run without a name for all");
   std::shared_ptr<cuda::Device> device;
   if (backend != "cpu") {
     try {
@@ -106,13 +117,22 @@ int bench(const Arguments& arguments) {
       std::fprintf(stderr, "no GPU rows: %s\n", error.what());
     }
   }
-  const auto print = [&](const Workload& w, const char* where, const ImageDesc& desc, const Plan& plan, const Timing& t) {
+  const auto print = [&](const Workload& w, const char* where, const ImageDesc& desc, const Plan& plan,
+                         const Timing& t) {
     const double floor = plan.bytes() / plan.machine.bytes_per_second;
     if (values->count("json")) {
-      nlohmann::ordered_json json = {{"workload", w.name}, {"backend", where}, {"image", describe(desc)}, {"ms", t.median * 1e3}, {"ms_low", t.low * 1e3}, {"ms_high", t.high * 1e3}, {"groups", plan.groups.size()}, {"bytes", plan.bytes()}, {"predicted_ms", plan.seconds() * 1e3}, {"floor_ms", floor * 1e3}};
+      nlohmann::ordered_json json = {
+          {"workload", w.name},           {"backend", where},      {"image", describe(desc)},
+          {"ms", t.median * 1e3},         {"ms_low", t.low * 1e3}, {"ms_high", t.high * 1e3},
+          {"groups", plan.groups.size()}, {"bytes", plan.bytes()}, {"predicted_ms", plan.seconds() * 1e3},
+          {"floor_ms", floor * 1e3}};
       std::puts(json.dump().c_str());
     } else {
-      std::printf("%-18s %-5s %-24s %9.4f ms  [%.4f, %.4f]  %zu groups  moved %.0f MB  floor %.4f ms (%.0f %%)  predicted %.4f ms\n", w.name, where, describe(desc).c_str(), t.median * 1e3, t.low * 1e3, t.high * 1e3, plan.groups.size(), plan.bytes() / 1e6, floor * 1e3, 100 * floor / t.median, plan.seconds() * 1e3);
+      std::printf(
+          "%-18s %-5s %-24s %9.4f ms  [%.4f, %.4f]  %zu groups  moved %.0f MB  floor %.4f ms (%.0f %%)  predicted %.4f "
+          "ms\n",
+          w.name, where, describe(desc).c_str(), t.median * 1e3, t.low * 1e3, t.high * 1e3, plan.groups.size(),
+          plan.bytes() / 1e6, floor * 1e3, 100 * floor / t.median, plan.seconds() * 1e3);
     }
     std::fflush(stdout);
   };

@@ -16,7 +16,8 @@ std::string fault_of(const Config& config, const WorkItem& item, const std::vect
     for (const ImageDesc& desc : info.images) {
       const Graph graph = build_graph(config, desc, others);
       for (std::size_t r = 0; r < item.outputs.size(); ++r) {
-        const std::string reason = cannot_write(item.outputs[r], graph.nodes[graph.results[r].value].value.desc, info.images.size());
+        const std::string reason =
+            cannot_write(item.outputs[r], graph.nodes[graph.results[r].value].value.desc, info.images.size());
         if (!reason.empty()) return item.outputs[r] + ": " + reason;
       }
     }
@@ -30,7 +31,8 @@ int check_inputs(Config config) {
   Listing listing = list_inputs(config.inputs, config.volume == Config::Volume::stack);
   if (!config.outputs.empty()) plan_outputs(listing, config.outputs);
   std::vector<ImageDesc> others;
-  for (const std::string& path : with_files(config)) others.push_back(source_info({{path}, path, {}}, config.volume).images.at(0));
+  for (const std::string& path : with_files(config))
+    others.push_back(source_info({{path}, path, {}}, config.volume).images.at(0));
   std::size_t faults = 0;
   for (const WorkItem& item : listing.items) {
     const std::string fault = fault_of(config, item, others);
@@ -38,20 +40,22 @@ int check_inputs(Config config) {
     std::fprintf(stderr, "error: %s\n", fault.c_str());
     ++faults;
   }
-  std::printf("%s: %zu steps, %zu inputs, %zu cannot be processed\n", config.path.c_str(), config.steps.size(), listing.items.size(), faults);
+  std::printf("%s: %zu steps, %zu inputs, %zu cannot be processed\n", config.path.c_str(), config.steps.size(),
+              listing.items.size(), faults);
   return faults ? some_failed : done;
 }
 
 }  // namespace
 
 int check(const Arguments& arguments) {
-  CommandLine line("imgpipe check FILE.yaml... [OPTIONS]",
-                   "Checks pipeline files: keys, types, ranges and names. With --input or --inputs also the headers of the\n"
-                   "inputs: whether each step takes such images and each output format can hold the result.");
+  CommandLine line(
+      "imgpipe check FILE.yaml... [OPTIONS]",
+      "Checks pipeline files: keys, types, ranges and names. With --input or --inputs also the headers of the\n"
+      "inputs: whether each step takes such images and each output format can hold the result.");
   line.positional("file", -1);
   line.add()("input,i", po::value<std::vector<std::string>>()->composing(), "check the headers of these files")(
-      "inputs", "check the headers of the file's own inputs")(
-      "set", po::value<std::vector<std::string>>()->composing(), "change the pipeline: steps.2.sigma=3");
+      "inputs", "check the headers of the file's own inputs")("set", po::value<std::vector<std::string>>()->composing(),
+                                                              "change the pipeline: steps.2.sigma=3");
   const auto values = line.parse(arguments);
   if (!values) return done;
   if (!values->count("file")) throw UsageError("check: name a pipeline file; `imgpipe check --help` shows how");
@@ -61,8 +65,10 @@ int check(const Arguments& arguments) {
   for (const std::string& path : (*values)["file"].as<std::vector<std::string>>()) {
     Config config = load_config(path, overrides);
     if (values->count("input")) config.inputs = (*values)["input"].as<std::vector<std::string>>();
-    if (values->count("input") || values->count("inputs")) worst = std::max(worst, check_inputs(std::move(config)));
-    else std::printf("%s: %zu steps, no fault\n", path.c_str(), config.steps.size());
+    if (values->count("input") || values->count("inputs"))
+      worst = std::max(worst, check_inputs(std::move(config)));
+    else
+      std::printf("%s: %zu steps, no fault\n", path.c_str(), config.steps.size());
   }
   return worst;
 }

@@ -8,12 +8,12 @@ namespace imgpipe::commands {
 
 enum Exit : int {
   done = 0,
-  some_failed = 1,      ///< inputs failed, or `compare` found differing pixels
-  usage = 2,            ///< wrong command line or pipeline file: nothing was done
-  no_device = 3,        ///< the requested device cannot be used
-  not_comparable = 4,   ///< `compare`: size, channels, dtype, pages or spacing differ
-  interrupted = 130,    ///< SIGINT
-  terminated = 143      ///< SIGTERM
+  some_failed = 1,     ///< inputs failed, or `compare` found differing pixels
+  usage = 2,           ///< wrong command line or pipeline file: nothing was done
+  no_device = 3,       ///< the requested device cannot be used
+  not_comparable = 4,  ///< `compare`: size, channels, dtype, pages or spacing differ
+  interrupted = 130,   ///< SIGINT
+  terminated = 143     ///< SIGTERM
 };
 
 using Arguments = std::vector<std::string>;

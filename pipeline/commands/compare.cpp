@@ -1,9 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "io/image/errors.h"
@@ -23,14 +23,16 @@ struct Pair {
 
 std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> names;
-  for (const WorkItem& item : list_inputs({folder}, false).items) names.push_back(fs::relative(item.files[0], folder).string());
+  for (const WorkItem& item : list_inputs({folder}, false).items)
+    names.push_back(fs::relative(item.files[0], folder).string());
   return names;
 }
 
 /// Files of two folders by their relative names; those on one side only are told, and count as not comparable.
 std::vector<Pair> pairs_of(const std::string& a, const std::string& b, int& worst) {
   if (!fs::is_directory(a) && !fs::is_directory(b)) return {{a, a, b}};
-  if (!fs::is_directory(a) || !fs::is_directory(b)) throw UsageError("compare a file with a file, or a folder with a folder");
+  if (!fs::is_directory(a) || !fs::is_directory(b))
+    throw UsageError("compare a file with a file, or a folder with a folder");
   const std::vector<std::string> left = files_below(a), right = files_below(b);
   std::vector<Pair> pairs;
   for (const std::string& name : left) {
@@ -56,16 +58,21 @@ void print(const std::string& name, const ImageDesc& desc, const Comparison& c) 
     std::printf("%s: equal (%s; PSNR inf, SSIM 1)\n", name.c_str(), describe(desc).c_str());
     return;
   }
-  std::printf("%s: %lld of %lld samples differ%s; max %s, mean %s, RMSE %s, PSNR %s dB, SSIM %.6f\n", name.c_str(), static_cast<long long>(c.different), static_cast<long long>(c.samples),
-              c.different == 0 ? " by more than the tolerance" : "", words(c.largest).c_str(), words(c.mean).c_str(), words(c.rmse).c_str(), words(c.psnr).c_str(), c.ssim);
+  std::printf("%s: %lld of %lld samples differ%s; max %s, mean %s, RMSE %s, PSNR %s dB, SSIM %.6f\n", name.c_str(),
+              static_cast<long long>(c.different), static_cast<long long>(c.samples),
+              c.different == 0 ? " by more than the tolerance" : "", words(c.largest).c_str(), words(c.mean).c_str(),
+              words(c.rmse).c_str(), words(c.psnr).c_str(), c.ssim);
   if (c.first) {
     const std::string z = desc.extent.depth > 1 ? fmt::format(", {}", c.first->z) : "";
-    std::printf("  first at (%lld, %lld%s) channel %s: %.9g against %.9g\n", static_cast<long long>(c.first->x), static_cast<long long>(c.first->y), z.c_str(), channel_name(desc, c.first->channel).c_str(), c.first->a, c.first->b);
+    std::printf("  first at (%lld, %lld%s) channel %s: %.9g against %.9g\n", static_cast<long long>(c.first->x),
+                static_cast<long long>(c.first->y), z.c_str(), channel_name(desc, c.first->channel).c_str(), c.first->a,
+                c.first->b);
   }
 }
 
 int compare_pair(const Pair& pair, const CompareOptions& options, const std::string& map) {
-  const SourceImages a = read_source({{pair.a}, pair.a, {}}, Config::Volume::automatic), b = read_source({{pair.b}, pair.b, {}}, Config::Volume::automatic);
+  const SourceImages a = read_source({{pair.a}, pair.a, {}}, Config::Volume::automatic),
+                     b = read_source({{pair.b}, pair.b, {}}, Config::Volume::automatic);
   if (a.images.size() != b.images.size()) {
     std::printf("%s: not comparable: %zu pages against %zu\n", pair.name.c_str(), a.images.size(), b.images.size());
     return not_comparable;
@@ -91,15 +98,19 @@ int compare_pair(const Pair& pair, const CompareOptions& options, const std::str
 }  // namespace
 
 int compare(const Arguments& arguments) {
-  CommandLine line("imgpipe compare A B [OPTIONS]",
-                   "Compares two files, or two folders file by file: size, channels, dtype, pages and spacing first, then samples.\n"
-                   "NaN equals NaN; alpha counts. Exit code 0: equal, 1: samples differ, 4: not comparable, 2: usage.");
+  CommandLine line(
+      "imgpipe compare A B [OPTIONS]",
+      "Compares two files, or two folders file by file: size, channels, dtype, pages and spacing first, then samples.\n"
+      "NaN equals NaN; alpha counts. Exit code 0: equal, 1: samples differ, 4: not comparable, 2: usage.");
   line.positional("path", 2);
-  line.add()("tolerance,t", po::value<double>()->default_value(0), "largest difference that still counts as equal, in units of the samples")(
-      "heatmap", po::value<std::string>(), "write where they differ as an image")("ignore-dtype", "compare values of different dtypes")("ignore-spacing", "compare samples whatever the spacing");
+  line.add()("tolerance,t", po::value<double>()->default_value(0),
+             "largest difference that still counts as equal, in units of the samples")(
+      "heatmap", po::value<std::string>(), "write where they differ as an image")(
+      "ignore-dtype", "compare values of different dtypes")("ignore-spacing", "compare samples whatever the spacing");
   const auto values = line.parse(arguments);
   if (!values) return done;
-  if (!values->count("path") || (*values)["path"].as<std::vector<std::string>>().size() != 2) throw UsageError("compare: name two files or two folders");
+  if (!values->count("path") || (*values)["path"].as<std::vector<std::string>>().size() != 2)
+    throw UsageError("compare: name two files or two folders");
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
   for (const std::string& path : paths)
     if (!fs::exists(path)) throw UsageError(path + ": no such file or folder");
@@ -111,7 +122,8 @@ int compare(const Arguments& arguments) {
   int worst = done;
   for (const Pair& pair : pairs_of(paths[0], paths[1], worst)) {
     try {
-      worst = std::max(worst, compare_pair(pair, options, values->count("heatmap") ? (*values)["heatmap"].as<std::string>() : ""));
+      worst = std::max(
+          worst, compare_pair(pair, options, values->count("heatmap") ? (*values)["heatmap"].as<std::string>() : ""));
     } catch (const InputError& error) {
       std::fprintf(stderr, "error: %s\n", error.what());
       worst = not_comparable;

@@ -10,13 +10,16 @@
 namespace imgpipe::commands {
 
 int explain(const Arguments& arguments) {
-  CommandLine line("imgpipe explain FILE.yaml [INPUT] [OPTIONS]",
-                   "Prints the plan: groups and why each ends, halos, tile memory, bytes moved and the predicted time.\n"
-                   "The plan is made for INPUT, else for the first of the file's inputs, else for --image.");
+  CommandLine line(
+      "imgpipe explain FILE.yaml [INPUT] [OPTIONS]",
+      "Prints the plan: groups and why each ends, halos, tile memory, bytes moved and the predicted time.\n"
+      "The plan is made for INPUT, else for the first of the file's inputs, else for --image.");
   line.positional("file", 2);
-  line.add()("image", po::value<std::string>(), "a made-up image: WIDTHxHEIGHT[xDEPTH]:DTYPE[:CHANNELS], such as 8192x8192:uint16")(
+  line.add()("image", po::value<std::string>(),
+             "a made-up image: WIDTHxHEIGHT[xDEPTH]:DTYPE[:CHANNELS], such as 8192x8192:uint16")(
       "set", po::value<std::vector<std::string>>()->composing(), "change the pipeline: steps.2.sigma=3")(
-      "for", po::value<std::string>()->default_value("gpu"), "plan for: gpu or cpu")("no-fuse", "one operation a group")("json", "print JSON");
+      "for", po::value<std::string>()->default_value("gpu"), "plan for: gpu or cpu")(
+      "no-fuse", "one operation a group")("json", "print JSON");
   const auto values = line.parse(arguments);
   if (!values) return done;
   const Subject subject = subject_of(*values);

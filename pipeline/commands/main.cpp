@@ -30,11 +30,13 @@ constexpr Command table[] = {
 };
 
 void print_help() {
-  std::puts("Usage: imgpipe COMMAND [OPTIONS]\n\nRuns images and volumes through chains of filters, on the GPU or the CPU "
-            "with the same bytes.\n\nCommands:");
+  std::puts(
+      "Usage: imgpipe COMMAND [OPTIONS]\n\nRuns images and volumes through chains of filters, on the GPU or the CPU "
+      "with the same bytes.\n\nCommands:");
   for (const Command& command : table) std::printf("  %-9s %s\n", command.name, command.summary);
-  std::puts("\n`imgpipe COMMAND --help` describes a command. Start with: imgpipe run data/pipelines/photo.yaml\n"
-            "Exit codes: 0 done, 1 some inputs failed or pixels differ, 2 usage, 3 no such device, 4 not comparable.");
+  std::puts(
+      "\n`imgpipe COMMAND --help` describes a command. Start with: imgpipe run data/pipelines/photo.yaml\n"
+      "Exit codes: 0 done, 1 some inputs failed or pixels differ, 2 usage, 3 no such device, 4 not comparable.");
 }
 
 int dispatch(const std::string& name, const Arguments& arguments) {
@@ -43,7 +45,8 @@ int dispatch(const std::string& name, const Arguments& arguments) {
     if (name == command.name) return command.main(arguments);
     names.emplace_back(command.name);
   }
-  throw imgpipe::UsageError("unknown command '" + name + "'" + imgpipe::did_you_mean(name, names) + "; commands: " + imgpipe::listing(names));
+  throw imgpipe::UsageError("unknown command '" + name + "'" + imgpipe::did_you_mean(name, names) +
+                            "; commands: " + imgpipe::listing(names));
 }
 
 }  // namespace

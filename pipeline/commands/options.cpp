@@ -34,7 +34,8 @@ std::optional<po::variables_map> CommandLine::parse(const Arguments& arguments) 
   } catch (const po::unknown_option& error) {
     std::vector<std::string> names;
     for (const auto& option : options_.options()) names.push_back("--" + option->long_name());
-    throw UsageError(fmt::format("unknown option '{}'{}; `--help` lists them", error.get_option_name(), did_you_mean(error.get_option_name(), names)));
+    throw UsageError(fmt::format("unknown option '{}'{}; `--help` lists them", error.get_option_name(),
+                                 did_you_mean(error.get_option_name(), names)));
   } catch (const po::error& error) {
     throw UsageError(std::string(error.what()) + "; `--help` describes the options");
   }
@@ -42,7 +43,8 @@ std::optional<po::variables_map> CommandLine::parse(const Arguments& arguments) 
 }
 
 void add_backend_options(CommandLine& line) {
-  line.add()("backend", po::value<std::string>()->default_value("auto"), "auto, cuda, cpu or simple; auto takes the GPU when there is one")(
+  line.add()("backend", po::value<std::string>()->default_value("auto"),
+             "auto, cuda, cpu or simple; auto takes the GPU when there is one")(
       "device", po::value<int>()->default_value(0), "number of the GPU");
 }
 

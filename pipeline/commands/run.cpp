@@ -36,7 +36,8 @@ class Progress {
         told_ = true;
       }
     if (file.counts.clipped || file.counts.nans)
-      say(fmt::format("{}: {} samples clipped, {} NaN written as 0", file.input, file.counts.clipped, file.counts.nans));
+      say(fmt::format("{}: {} samples clipped, {} NaN written as 0", file.input, file.counts.clipped,
+                      file.counts.nans));
     show();
   }
 
@@ -54,7 +55,8 @@ class Progress {
   void show() {
     if (bar_) {
       const int width = 30, filled = static_cast<int>(width * done_ / std::max<std::size_t>(1, total_));
-      std::fprintf(stderr, "[%s%s] %zu/%zu", std::string(filled, '#').c_str(), std::string(width - filled, ' ').c_str(), done_, total_);
+      std::fprintf(stderr, "[%s%s] %zu/%zu", std::string(filled, '#').c_str(), std::string(width - filled, ' ').c_str(),
+                   done_, total_);
       std::fflush(stderr);
       return;
     }
@@ -108,11 +110,15 @@ int run_one(const std::string& path, const po::variables_map& values, const std:
   const auto reference = make_cpu_executor();
   catch_signals();
   Progress progress(listing.items.size());
-  const BatchReport report = run_batch(config, listing, *chosen.executor, *reference, options, [&](const FileReport& file) { progress.finished(file); });
+  const BatchReport report = run_batch(config, listing, *chosen.executor, *reference, options,
+                                       [&](const FileReport& file) { progress.finished(file); });
   progress.end();
   if (report.signal) remove_temporaries();
-  const auto finished = static_cast<std::size_t>(std::count_if(report.files.begin(), report.files.end(), [](const FileReport& f) { return f.status == FileReport::Status::done; }));
-  std::fprintf(stderr, "%s: %zu of %zu files done on %s in %s%s\n", path.c_str(), finished, listing.items.size(), report.backend.c_str(), human_seconds(report.seconds).c_str(),
+  const auto finished =
+      static_cast<std::size_t>(std::count_if(report.files.begin(), report.files.end(),
+                                             [](const FileReport& f) { return f.status == FileReport::Status::done; }));
+  std::fprintf(stderr, "%s: %zu of %zu files done on %s in %s%s\n", path.c_str(), finished, listing.items.size(),
+               report.backend.c_str(), human_seconds(report.seconds).c_str(),
                options.verify && report.failed() == 0 ? ", verified equal to the CPU" : "");
   if (values.count("report")) write_report(values["report"].as<std::string>(), config, report);
   return exit_code(report);
@@ -121,17 +127,20 @@ int run_one(const std::string& path, const po::variables_map& values, const std:
 }  // namespace
 
 int run(const Arguments& arguments) {
-  CommandLine line("imgpipe run FILE.yaml... [OPTIONS]",
-                   "Runs pipeline files: decodes every input, runs the steps on the GPU or the CPU, writes the results.\n"
-                   "Outputs appear whole or not at all; a bad file is reported and the rest go on.");
+  CommandLine line(
+      "imgpipe run FILE.yaml... [OPTIONS]",
+      "Runs pipeline files: decodes every input, runs the steps on the GPU or the CPU, writes the results.\n"
+      "Outputs appear whole or not at all; a bad file is reported and the rest go on.");
   line.positional("file", -1);
-  line.add()("input,i", po::value<std::vector<std::string>>()->composing(), "file, folder or glob, instead of the file's `input`; may be repeated")(
+  line.add()("input,i", po::value<std::vector<std::string>>()->composing(),
+             "file, folder or glob, instead of the file's `input`; may be repeated")(
       "output,o", po::value<std::string>(), "output pattern, instead of the file's `output`: out/{stem}.png")(
-      "set", po::value<std::vector<std::string>>()->composing(), "change the pipeline: steps.2.sigma=3 (steps count from 1), border=wrap")(
+      "set", po::value<std::vector<std::string>>()->composing(),
+      "change the pipeline: steps.2.sigma=3 (steps count from 1), border=wrap")(
       "jobs,j", po::value<int>()->default_value(0), "files in flight; 0: by the machine")(
       "dry-run", "check everything and print what would be written, and do nothing")(
-      "verify", "run the CPU path on the same inputs and compare every byte")(
-      "report", po::value<std::string>(), "write a report, FILE.json");
+      "verify", "run the CPU path on the same inputs and compare every byte")("report", po::value<std::string>(),
+                                                                              "write a report, FILE.json");
   add_backend_options(line);
   const auto values = line.parse(arguments);
   if (!values) return done;

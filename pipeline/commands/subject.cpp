@@ -10,7 +10,9 @@ namespace imgpipe::commands {
 namespace {
 
 ImageDesc first_input(const Config& config, const std::vector<std::string>& inputs) {
-  if (inputs.empty()) throw UsageError(config.path + ": there is no input to plan for: name one, or make one up by --image 8192x8192:uint16");
+  if (inputs.empty())
+    throw UsageError(config.path +
+                     ": there is no input to plan for: name one, or make one up by --image 8192x8192:uint16");
   const Listing listing = list_inputs(inputs, config.volume == Config::Volume::stack);
   return source_info(listing.items[0], config.volume).images[0];
 }
@@ -18,7 +20,8 @@ ImageDesc first_input(const Config& config, const std::vector<std::string>& inpu
 }  // namespace
 
 ImageDesc parse_image(const std::string& text) {
-  const UsageError wrong("--image: must be WIDTHxHEIGHT[xDEPTH]:DTYPE[:CHANNELS], such as 8192x8192:uint16, got '" + text + "'");
+  const UsageError wrong("--image: must be WIDTHxHEIGHT[xDEPTH]:DTYPE[:CHANNELS], such as 8192x8192:uint16, got '" +
+                         text + "'");
   ImageDesc desc;
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) throw wrong;
@@ -47,9 +50,11 @@ Subject subject_of(const po::variables_map& values) {
   std::vector<std::string> inputs = subject.config.inputs;
   if (files.size() > 1) inputs = {files[1]};
   try {
-    subject.image = values.count("image") ? parse_image(values["image"].as<std::string>()) : first_input(subject.config, inputs);
+    subject.image =
+        values.count("image") ? parse_image(values["image"].as<std::string>()) : first_input(subject.config, inputs);
     std::vector<ImageDesc> others;
-    for (const std::string& path : with_files(subject.config)) others.push_back(source_info({{path}, path, {}}, subject.config.volume).images.at(0));
+    for (const std::string& path : with_files(subject.config))
+      others.push_back(source_info({{path}, path, {}}, subject.config.volume).images.at(0));
     subject.graph = build_graph(subject.config, subject.image, others);
   } catch (const InputError& error) {
     throw UsageError(error.what());

@@ -13,7 +13,8 @@
 namespace imgpipe {
 namespace {
 
-const std::vector<std::string> top_keys = {"input", "output", "border", "constant", "volume", "on_error", "steps", "name", "description"};
+const std::vector<std::string> top_keys = {"input",    "output", "border", "constant",   "volume",
+                                           "on_error", "steps",  "name",   "description"};
 const std::vector<std::string> step_keys = {"as", "from", "with", "border", "constant"};
 
 bool is_step_key(const std::string& key) { return std::count(step_keys.begin(), step_keys.end(), key) > 0; }
@@ -38,7 +39,8 @@ E choice(const Node& node, const std::vector<std::pair<std::string, E>>& values)
     if (node.kind == Node::Kind::scalar && node.text == name) return value;
     names.push_back(name);
   }
-  throw NodeError(node.mark, "must be one of " + listing(names) + ", got '" + node.text + "'" + did_you_mean(node.text, names));
+  throw NodeError(node.mark,
+                  "must be one of " + listing(names) + ", got '" + node.text + "'" + did_you_mean(node.text, names));
 }
 
 class Reader {
@@ -49,8 +51,10 @@ class Reader {
     if (root.kind != Node::Kind::map) throw NodeError(root.mark, "must be a map with the keys " + listing(top_keys));
     const Node* steps = nullptr;
     for (const auto& [key, value] : root.entries) {
-      if (key.text == "steps") steps = &value;
-      else in_key(key, [&, &key = key, &value = value] { top(key, value); });
+      if (key.text == "steps")
+        steps = &value;
+      else
+        in_key(key, [&, &key = key, &value = value] { top(key, value); });
     }
     if (!steps) throw NodeError(root.mark, "`steps` is missing: write `steps: []` for a plain format conversion");
     if (steps->kind != Node::Kind::list)
@@ -72,16 +76,26 @@ class Reader {
 
   void top(const Node::Key& key, const Node& value) {
     const std::string& k = key.text;
-    if (k == "input") inputs(value);
-    else if (k == "output") outputs(value);
-    else if (k == "border") config_.border = parse_border(value);
-    else if (k == "constant") config_.constant = parse_number(value);
+    if (k == "input")
+      inputs(value);
+    else if (k == "output")
+      outputs(value);
+    else if (k == "border")
+      config_.border = parse_border(value);
+    else if (k == "constant")
+      config_.constant = parse_number(value);
     else if (k == "volume")
-      config_.volume = choice<Config::Volume>(value, {{"auto", Config::Volume::automatic}, {"stack", Config::Volume::stack}, {"pages", Config::Volume::pages}});
+      config_.volume = choice<Config::Volume>(
+          value,
+          {{"auto", Config::Volume::automatic}, {"stack", Config::Volume::stack}, {"pages", Config::Volume::pages}});
     else if (k == "on_error")
-      config_.on_error = choice<Config::OnError>(value, {{"continue", Config::OnError::go_on}, {"stop", Config::OnError::stop}});
-    else if (k == "name" || k == "description") parse_string(value);
-    else throw NodeError(key.mark, "unknown key '" + k + "'" + did_you_mean(k, top_keys) + "; allowed: " + listing(top_keys));
+      config_.on_error =
+          choice<Config::OnError>(value, {{"continue", Config::OnError::go_on}, {"stop", Config::OnError::stop}});
+    else if (k == "name" || k == "description")
+      parse_string(value);
+    else
+      throw NodeError(key.mark,
+                      "unknown key '" + k + "'" + did_you_mean(k, top_keys) + "; allowed: " + listing(top_keys));
   }
 
   void inputs(const Node& value) {
@@ -127,7 +141,8 @@ class Reader {
       if (name.empty() || name == "result" || named_.count(name)) continue;
       std::vector<std::string> names(named_.begin(), named_.end());
       names.push_back("result");
-      throw NodeError(output_marks_[i], "output: no step has `as: " + name + "`" + did_you_mean(name, names) + "; known: " + listing(names));
+      throw NodeError(output_marks_[i], "output: no step has `as: " + name + "`" + did_you_mean(name, names) +
+                                            "; known: " + listing(names));
     }
   }
 
@@ -147,8 +162,10 @@ class Reader {
     for (const auto& [key, value] : item.entries) {
       if (is_step_key(key.text)) continue;
       if (step.filter)
-        throw NodeError(key.mark, find_filter(key.text) ? "a step has one filter: begin a new step with `- " + key.text + ":`"
-                                                        : "unknown key '" + key.text + "' in a step" + did_you_mean(key.text, step_keys) + "; allowed beside the filter: " + listing(step_keys));
+        throw NodeError(key.mark, find_filter(key.text)
+                                      ? "a step has one filter: begin a new step with `- " + key.text + ":`"
+                                      : "unknown key '" + key.text + "' in a step" + did_you_mean(key.text, step_keys) +
+                                            "; allowed beside the filter: " + listing(step_keys));
       step.filter = find(key.text, key.mark);
       step.mark = key.mark;
       params = &value;
@@ -168,13 +185,15 @@ class Reader {
   }
 
   static bool takes(const Step& step, const std::string& name) {
-    return std::any_of(step.filter->params.begin(), step.filter->params.end(), [&](const ParamDef& d) { return d.name == name; });
+    return std::any_of(step.filter->params.begin(), step.filter->params.end(),
+                       [&](const ParamDef& d) { return d.name == name; });
   }
 
   const FilterSpec* find(const std::string& name, Mark mark) {
     if (const FilterSpec* filter = find_filter(name)) return filter;
     const std::vector<std::string> names = filter_names();
-    throw NodeError(mark, "unknown filter '" + name + "'" + did_you_mean(name, names) + "; `imgpipe filters` lists them");
+    throw NodeError(mark,
+                    "unknown filter '" + name + "'" + did_you_mean(name, names) + "; `imgpipe filters` lists them");
   }
 
   void option(Step& step, const Node::Key& key, const Node& value) {
@@ -191,8 +210,10 @@ class Reader {
       } else if (key.text == "as") {
         once(!step.as.empty());
         step.as = text_of(value);
-        if (!is_name(step.as)) throw NodeError(value.mark, "must be a name of letters, digits and _, got '" + step.as + "'");
-        if (step.as == "input" || named_.count(step.as)) throw NodeError(value.mark, "the name '" + step.as + "' is taken");
+        if (!is_name(step.as))
+          throw NodeError(value.mark, "must be a name of letters, digits and _, got '" + step.as + "'");
+        if (step.as == "input" || named_.count(step.as))
+          throw NodeError(value.mark, "the name '" + step.as + "' is taken");
       } else if (key.text == "from") {
         once(!step.from.empty());
         step.from = known_name(value);
@@ -212,7 +233,8 @@ class Reader {
     if (name == "input" || named_.count(name)) return name;
     std::vector<std::string> names{"input"};
     names.insert(names.end(), named_.begin(), named_.end());
-    throw NodeError(value.mark, "no earlier step has `as: " + name + "`" + did_you_mean(name, names) + "; known: " + listing(names));
+    throw NodeError(value.mark, "no earlier step has `as: " + name + "`" + did_you_mean(name, names) +
+                                    "; known: " + listing(names));
   }
 
   void finish(Step step, const Node& params) {
@@ -252,7 +274,8 @@ Config parse_config(const std::string& text, const std::string& path, const std:
     Reader(config).read(root);
   } catch (const NodeError& error) {
     const Mark mark = error.mark;
-    const std::string place = mark.line > 0 ? path + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column) : path;
+    const std::string place =
+        mark.line > 0 ? path + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column) : path;
     throw UsageError(one_line(place + ": " + error.what()));
   }
   return config;
@@ -268,8 +291,11 @@ Config load_config(const std::string& path, const std::vector<std::string>& over
 }
 
 std::string expand_output(const std::string& pattern, const OutputFacts& facts) {
-  const std::vector<std::pair<std::string, std::string>> tokens = {
-      {"stem", facts.stem}, {"name", facts.name}, {"ext", facts.ext}, {"dir", facts.dir}, {"index", std::to_string(facts.index)}};
+  const std::vector<std::pair<std::string, std::string>> tokens = {{"stem", facts.stem},
+                                                                   {"name", facts.name},
+                                                                   {"ext", facts.ext},
+                                                                   {"dir", facts.dir},
+                                                                   {"index", std::to_string(facts.index)}};
   std::string result;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     const char c = pattern[i];
@@ -283,7 +309,9 @@ std::string expand_output(const std::string& pattern, const OutputFacts& facts) 
       std::vector<std::string> names;
       for (const auto& t : tokens) names.push_back("{" + t.first + "}");
       if (end == std::string::npos || token == tokens.end())
-        throw std::invalid_argument("unknown {" + word + (end == std::string::npos ? "" : "}") + did_you_mean("{" + word + "}", names) + "; allowed: " + listing(names) + ", and {{ }} for braces");
+        throw std::invalid_argument("unknown {" + word + (end == std::string::npos ? "" : "}") +
+                                    did_you_mean("{" + word + "}", names) + "; allowed: " + listing(names) +
+                                    ", and {{ }} for braces");
       result += token->second;
       i = end;
     } else {

@@ -64,7 +64,8 @@ void set_in_step(Node& step, std::vector<std::string> rest, Node value, const st
   const auto is_option = [](const std::string& key) {
     return key == "as" || key == "from" || key == "with" || key == "border" || key == "constant";
   };
-  auto filter = std::find_if(map.entries.begin(), map.entries.end(), [&](const auto& e) { return !is_option(e.first.text); });
+  auto filter =
+      std::find_if(map.entries.begin(), map.entries.end(), [&](const auto& e) { return !is_option(e.first.text); });
   if (filter == map.entries.end()) refuse(text, "that step has no filter");
   if (!rest.empty() && rest[0] == filter->first.text) rest.erase(rest.begin());
   if (rest.empty()) {
@@ -75,7 +76,8 @@ void set_in_step(Node& step, std::vector<std::string> rest, Node value, const st
   if (rest.size() > 1) refuse(text, "write steps.NUMBER.PARAMETER=VALUE");
   if (is_option(rest[0]) && find(map, rest[0])) return put(map, rest[0], std::move(value));
   if (filter->second.kind != Node::Kind::map && filter->second.kind != Node::Kind::null)
-    refuse(text, "that step gives its main parameter alone: write steps.NUMBER=VALUE, or name its parameters in the file");
+    refuse(text,
+           "that step gives its main parameter alone: write steps.NUMBER=VALUE, or name its parameters in the file");
   put(filter->second, rest[0], std::move(value));
 }
 
@@ -99,11 +101,13 @@ void apply_override(Node& root, const std::string& text) {
   }
   Node* steps = find(root, "steps");
   const std::size_t count = steps ? steps->items.size() : 0;
-  if (path.size() < 2 || path[1].empty() || path[1].find_first_not_of("0123456789") != std::string::npos || path[1].size() > 6)
+  if (path.size() < 2 || path[1].empty() || path[1].find_first_not_of("0123456789") != std::string::npos ||
+      path[1].size() > 6)
     refuse(text, "write steps.NUMBER.PARAMETER=VALUE, steps count from 1");
   const std::size_t number = std::stoul(path[1]);
   if (number < 1 || number > count)
-    refuse(text, "there " + std::string(count == 1 ? "is 1 step" : "are " + std::to_string(count) + " steps") + ", counted from 1");
+    refuse(text, "there " + std::string(count == 1 ? "is 1 step" : "are " + std::to_string(count) + " steps") +
+                     ", counted from 1");
   set_in_step(steps->items[number - 1], {path.begin() + 2, path.end()}, std::move(value), text);
 }
 

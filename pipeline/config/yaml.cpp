@@ -31,24 +31,30 @@ class NodeBuilder : public YAML::EventHandler {
     add(std::move(node));
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    throw NodeError(mark_of(mark), "aliases (*name) are not supported: write the value out, or quote a glob: \"*.tif\"");
+    throw NodeError(mark_of(mark),
+                    "aliases (*name) are not supported: write the value out, or quote a glob: \"*.tif\"");
   }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
     refuse_anchor(mark, anchor);
-    if (!tag.empty() && tag != "?" && tag != "!") throw NodeError(mark_of(mark), "tags (" + tag + ") are not supported");
+    if (!tag.empty() && tag != "?" && tag != "!")
+      throw NodeError(mark_of(mark), "tags (" + tag + ") are not supported");
     Node node;
     node.mark = mark_of(mark);
     node.text = value;
     node.quoted = tag == "!";
-    const bool null = !node.quoted && (value == "null" || value == "Null" || value == "NULL" || value == "~" || value.empty());
+    const bool null =
+        !node.quoted && (value == "null" || value == "Null" || value == "NULL" || value == "~" || value.empty());
     node.kind = null ? Node::Kind::null : Node::Kind::scalar;
     add(std::move(node));
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
     begin(mark, anchor, Node::Kind::list);
   }
   void OnSequenceEnd() override { end(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
     begin(mark, anchor, Node::Kind::map);
   }
   void OnMapEnd() override { end(); }
@@ -67,7 +73,8 @@ class NodeBuilder : public YAML::EventHandler {
 
   void begin(const YAML::Mark& mark, YAML::anchor_t anchor, Node::Kind kind) {
     refuse_anchor(mark, anchor);
-    if (open_.size() >= max_depth) throw NodeError(mark_of(mark), "is nested deeper than " + std::to_string(max_depth) + " levels");
+    if (open_.size() >= max_depth)
+      throw NodeError(mark_of(mark), "is nested deeper than " + std::to_string(max_depth) + " levels");
     Open open;
     open.node.kind = kind;
     open.node.mark = mark_of(mark);
@@ -118,7 +125,11 @@ Mark place_of(const std::string& text, std::size_t offset) {
 void check_utf8(const std::string& text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
-    const std::size_t length = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    const std::size_t length = c < 0x80                ? 1
+                               : c >= 0xc2 && c < 0xe0 ? 2
+                               : c >= 0xe0 && c < 0xf0 ? 3
+                               : c >= 0xf0 && c < 0xf5 ? 4
+                                                       : 0;
     bool good = length > 0 && i + length <= text.size() && c != 0;
     for (std::size_t k = 1; good && k < length; ++k) good = (text[i + k] & 0xc0) == 0x80;
     if (!good) throw NodeError(place_of(text, i), "is not UTF-8 text: save the file as UTF-8");
@@ -133,7 +144,8 @@ void check_lines(const std::string& text) {
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos) continue;
     const std::size_t tab = line.substr(0, first).find('\t');
-    if (tab != std::string::npos) throw NodeError({number, static_cast<int>(tab) + 1}, "is indented with a tab: use spaces");
+    if (tab != std::string::npos)
+      throw NodeError({number, static_cast<int>(tab) + 1}, "is indented with a tab: use spaces");
     if (line[first] == '\t') continue;
     // An unquoted leading * or % is the usual slip with globs; the parser's own words for it help nobody.
     const std::size_t colon = line.find(": ", first);
@@ -162,7 +174,8 @@ Node parse_yaml(const std::string& original) {
     if (builder.documents == 0) throw NodeError({1, 1}, "is empty: a pipeline file has at least `steps:`");
     NodeBuilder second;
     if (parser.HandleNextDocument(second))
-      throw NodeError(second.root.mark.line > 0 ? second.root.mark : Mark{1, 1}, "holds a second document (---): only one is allowed");
+      throw NodeError(second.root.mark.line > 0 ? second.root.mark : Mark{1, 1},
+                      "holds a second document (---): only one is allowed");
   } catch (const YAML::Exception& error) {
     throw NodeError(mark_of(error.mark), "is not valid YAML: " + error.msg);
   }

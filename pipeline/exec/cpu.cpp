@@ -87,16 +87,20 @@ void refill(const TileBuffer& buffer, int c, const Box& region, const Extent& ex
       if (y >= in.begin[1] && y < in.end[1]) continue;
       const std::int64_t from = border_index(y, extent.height, border);
       T* row = at(region.begin[0], y, z);
-      if (from < 0) std::fill(row, row + width, constant);
-      else std::copy_n(at(region.begin[0], from, z), width, row);
+      if (from < 0)
+        std::fill(row, row + width, constant);
+      else
+        std::copy_n(at(region.begin[0], from, z), width, row);
     }
   for (std::int64_t z = region.begin[2]; z < region.end[2]; ++z) {
     if (z >= in.begin[2] && z < in.end[2]) continue;
     const std::int64_t from = border_index(z, extent.depth, border);
     for (std::int64_t y = region.begin[1]; y < region.end[1]; ++y) {
       T* row = at(region.begin[0], y, z);
-      if (from < 0) std::fill(row, row + width, constant);
-      else std::copy_n(at(region.begin[0], y, from), width, row);
+      if (from < 0)
+        std::fill(row, row + width, constant);
+      else
+        std::copy_n(at(region.begin[0], y, from), width, row);
     }
   }
 }
@@ -107,8 +111,8 @@ void refill_wrapped(const TileBuffer& buffer, int c, const Box& region, const Co
   for (std::int64_t z = region.begin[2]; z < region.end[2]; ++z)
     for (std::int64_t y = region.begin[1]; y < region.end[1]; ++y)
       for (std::int64_t x = region.begin[0]; x < region.end[0]; ++x) {
-        const bool inside = x >= in.begin[0] && x < in.end[0] && y >= in.begin[1] && y < in.end[1] &&
-                            z >= in.begin[2] && z < in.end[2];
+        const bool inside =
+            x >= in.begin[0] && x < in.end[0] && y >= in.begin[1] && y < in.end[1] && z >= in.begin[2] && z < in.end[2];
         if (inside) continue;
         const std::int64_t from = view.offset(border_index(x, view.extent.width, Border::wrap),
                                               border_index(y, view.extent.height, Border::wrap),
@@ -123,7 +127,7 @@ struct Layout {
   std::vector<int> values;             // loads, then nodes
   std::map<int, std::size_t> slot_of;  // value -> slot
   std::vector<std::size_t> slot_bytes;
-  std::map<int, int> in_place;         // node -> input whose buffer it overwrites
+  std::map<int, int> in_place;  // node -> input whose buffer it overwrites
 };
 
 class GroupRun {
@@ -280,9 +284,12 @@ class GroupRun {
       const auto reused = layout_.in_place.find(n);
       worker.buffers[n] = reused != layout_.in_place.end() ? worker.buffers[reused->second] : place(n, core, worker);
       const GraphNode& node = graph_.nodes[n];
-      if (const auto* window = std::get_if<WindowOp>(&node.op)) run_window(n, node, *window, core, worker);
-      else if (const auto* pixel = std::get_if<PixelOp>(&node.op)) run_pixel(n, node, *pixel, core, worker);
-      else run_cast(n, node, core, worker);
+      if (const auto* window = std::get_if<WindowOp>(&node.op))
+        run_window(n, node, *window, core, worker);
+      else if (const auto* pixel = std::get_if<PixelOp>(&node.op))
+        run_pixel(n, node, *pixel, core, worker);
+      else
+        run_cast(n, node, core, worker);
       finish(n, core, worker);
     }
   }
@@ -345,13 +352,14 @@ class GroupRun {
     for (int c = 0; c < node.value.desc.channels; ++c) {
       if (node.value.desc.alpha && c == node.value.desc.channels - 1 && !op.filters_alpha) {
         for_rows(box, [&](std::int64_t y, std::int64_t z) {
-          rows::cast(in.at(c, box.begin[0], y, z), compute, out.at(c, box.begin[0], y, z),
-                     dtype_of(node.value.compute), box.size(0), nullptr);
+          rows::cast(in.at(c, box.begin[0], y, z), compute, out.at(c, box.begin[0], y, z), dtype_of(node.value.compute),
+                     box.size(0), nullptr);
         });
         continue;
       }
       if (!region.within(group_.extent)) {
-        if (op.border == Border::wrap) refill_wrapped(in, c, region, sources_.at(input), compute);
+        if (op.border == Border::wrap)
+          refill_wrapped(in, c, region, sources_.at(input), compute);
         else
           visit_compute(compute, [&](auto t) {
             refill<decltype(t)>(in, c, region, group_.extent, op.border, static_cast<decltype(t)>(op.constant));

@@ -22,7 +22,7 @@ struct RunResult {
   std::vector<std::vector<double>> reports;  ///< scalars of each of the graph's reports
   Counts counts;
   double upload_seconds = 0, compute_seconds = 0, download_seconds = 0;
-  std::vector<std::string> notes;            ///< "out of device memory: this file ran on the CPU"
+  std::vector<std::string> notes;  ///< "out of device memory: this file ran on the CPU"
 };
 
 class Executor {

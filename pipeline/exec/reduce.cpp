@@ -149,10 +149,14 @@ std::vector<double> Extrema::scalars() const { return {low_ + 0.0, high_ + 0.0};
 
 std::vector<double> reduce_image(const ReduceOp& reduce, const ConstImageView& image, int colours, bool whole) {
   switch (reduce.kind) {
-    case ReduceOp::Kind::extrema: return extrema(image, colours);
-    case ReduceOp::Kind::quantiles: return quantiles(image, colours, reduce.fractions);
-    case ReduceOp::Kind::moments: return moments(image, colours);
-    case ReduceOp::Kind::histogram: break;
+    case ReduceOp::Kind::extrema:
+      return extrema(image, colours);
+    case ReduceOp::Kind::quantiles:
+      return quantiles(image, colours, reduce.fractions);
+    case ReduceOp::Kind::moments:
+      return moments(image, colours);
+    case ReduceOp::Kind::histogram:
+      break;
   }
   return histogram(reduce, image, colours, whole);
 }

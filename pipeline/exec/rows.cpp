@@ -43,8 +43,10 @@ IMGPIPE_CLONES void store_dense(const T* __restrict in, S* __restrict out, std::
 template <class T, class S>
 void store_strided(const T* in, S* out, std::int64_t stride, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    if constexpr (std::is_floating_point_v<S>) out[i * stride] = canonical(static_cast<S>(in[i]));
-    else out[i * stride] = static_cast<S>(in[i]);
+    if constexpr (std::is_floating_point_v<S>)
+      out[i * stride] = canonical(static_cast<S>(in[i]));
+    else
+      out[i * stride] = static_cast<S>(in[i]);
   }
 }
 
@@ -82,8 +84,10 @@ void load(const std::byte* in, DType dtype, std::int64_t stride, void* out, Comp
     visit_compute(compute, [&](auto t) {
       const auto* samples = reinterpret_cast<const decltype(s)*>(in);
       auto* values = static_cast<decltype(t)*>(out);
-      if (stride == 1) load_dense(samples, values, count);
-      else load_strided(samples, stride, values, count);
+      if (stride == 1)
+        load_dense(samples, values, count);
+      else
+        load_strided(samples, stride, values, count);
     });
   });
 }
@@ -93,8 +97,10 @@ void store(const void* in, Compute compute, std::byte* out, DType dtype, std::in
     visit_compute(compute, [&](auto t) {
       const auto* values = static_cast<const decltype(t)*>(in);
       auto* samples = reinterpret_cast<decltype(s)*>(out);
-      if (stride == 1) store_dense(values, samples, count);
-      else store_strided(values, samples, stride, count);
+      if (stride == 1)
+        store_dense(values, samples, count);
+      else
+        store_strided(values, samples, stride, count);
     });
   });
 }

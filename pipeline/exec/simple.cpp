@@ -78,13 +78,15 @@ class Run {
     std::vector<const void* const*> in_rows;
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       Planes& planes = values_[node.inputs[k]];
-      if (op.channelwise) in[k].push_back(planes.row(pass, y, z));
+      if (op.channelwise)
+        in[k].push_back(planes.row(pass, y, z));
       else
         for (std::size_t c = 0; c < planes.channels.size(); ++c) in[k].push_back(planes.row(static_cast<int>(c), y, z));
       in_rows.push_back(in[k].data());
     }
     std::vector<void*> out;
-    if (op.channelwise) out.push_back(values_[n].row(pass, y, z));
+    if (op.channelwise)
+      out.push_back(values_[n].row(pass, y, z));
     else
       for (std::size_t c = 0; c < values_[n].channels.size(); ++c)
         out.push_back(values_[n].row(static_cast<int>(c), y, z));
@@ -126,8 +128,8 @@ class Run {
           padded[i++] = xs < 0 || ys < 0 || zs < 0 ? T(op.constant) : samples[(zs * e.height + ys) * e.width + xs];
         }
     const T* origin = padded.data() + (op.halo.low[2] * rows + op.halo.low[1]) * pitch + op.halo.low[0];
-    op.cpu({origin, pitch, pitch * rows, out.channels[c].data(), e.width, e.width * e.height, e.width, e.height,
-            e.depth});
+    op.cpu(
+        {origin, pitch, pitch * rows, out.channels[c].data(), e.width, e.width * e.height, e.width, e.height, e.depth});
   }
 
   void apply(const GraphNode& node, const CastOp& op, int n) {

@@ -35,8 +35,8 @@ struct Planner {
   const Graph& graph;
   const Machine& machine;
   const PlanOptions& options;
-  std::vector<int> order;                 // live nodes but inputs, in graph order
-  std::vector<std::vector<int>> users;    // live users of each value
+  std::vector<int> order;               // live nodes but inputs, in graph order
+  std::vector<std::vector<int>> users;  // live users of each value
   std::vector<bool> is_result;
 
   Planner(const Graph& g, const Machine& m, const PlanOptions& o) : graph(g), machine(m), options(o) {
@@ -71,9 +71,8 @@ std::string Planner::conflict(std::size_t i, std::size_t j) const {
   for (std::size_t k = i; k < j; ++k) {
     const int n = order[k];
     const GraphNode& node = graph.nodes[n];
-    const bool computed_here = std::any_of(node.inputs.begin(), node.inputs.end(), [&](int v) {
-      return contains(inside, v) && is_work(graph, v);
-    });
+    const bool computed_here = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                           [&](int v) { return contains(inside, v) && is_work(graph, v); });
     if (op_of<ViewOp>(graph, n) && computed_here) return node.label + " looks at a finished image";
     if (const auto* window = op_of<WindowOp>(graph, n); window && window->border == Border::wrap && computed_here)
       return "border wrap of " + node.label + " needs the far side of the image";
@@ -92,8 +91,10 @@ std::optional<Group> Planner::group(std::size_t i, std::size_t j) const {
   for (std::size_t k = i; k < j; ++k) {
     const int n = order[k];
     if (op_of<ViewOp>(graph, n)) continue;
-    if (op_of<ReduceOp>(graph, n)) g.reduces.push_back(n);
-    else g.nodes.push_back(n);
+    if (op_of<ReduceOp>(graph, n))
+      g.reduces.push_back(n);
+    else
+      g.nodes.push_back(n);
     g.extent = graph.nodes[n].value.desc.extent;
   }
   for (int n : g.nodes)
@@ -103,9 +104,9 @@ std::optional<Group> Planner::group(std::size_t i, std::size_t j) const {
     if (const int v = graph.nodes[r].inputs[0]; !contains(g.nodes, v) && !contains(g.loads, v)) g.loads.push_back(v);
   for (int n : g.nodes) {
     const bool outside = is_result[n] || std::any_of(users[n].begin(), users[n].end(), [&](int u) {
-      if (const auto* r = op_of<ReduceOp>(graph, u); r && stored_alone(*r)) return true;
-      return !contains(g.nodes, u) && !contains(g.reduces, u);
-    });
+                           if (const auto* r = op_of<ReduceOp>(graph, u); r && stored_alone(*r)) return true;
+                           return !contains(g.nodes, u) && !contains(g.reduces, u);
+                         });
     if (outside) g.stores.push_back(n);
   }
   if (!g.nodes.empty() || !g.reduces.empty()) {
@@ -148,11 +149,12 @@ void Planner::cost(Group& g) const {
     if (stored_alone(*op_of<ReduceOp>(graph, r))) loaded += 3 * bytes_per_pixel(graph.nodes[r].inputs[0]);
   g.bytes = pixels * (loaded + stored);
 
-  const bool windows = std::any_of(g.stages.begin(), g.stages.end(),
-                                   [](const Stage& s) { return s.source == Stage::Source::window; });
+  const bool windows =
+      std::any_of(g.stages.begin(), g.stages.end(), [](const Stage& s) { return s.source == Stage::Source::window; });
   if (!windows) {
     for (int n : g.nodes) g.flops += pixels * graph.nodes[n].value.desc.channels * node_flops(graph, n);
-    g.seconds = machine.group_seconds + std::max(g.bytes / machine.bytes_per_second, g.flops / machine.flops_per_second);
+    g.seconds =
+        machine.group_seconds + std::max(g.bytes / machine.bytes_per_second, g.flops / machine.flops_per_second);
     return;
   }
   const bool volume = g.extent.depth > 1;
@@ -167,7 +169,8 @@ void Planner::cost(Group& g) const {
     trial.tile_in_memory = memory > machine.fast_memory;
     const double tiles = tiles_of(trial);
     // Tile memory, loads and stores take operations too: measured, 4 a sample of a pass and 6 a sample moved.
-    for (int v : trial.loads) trial.flops += 6 * tiles * padded(trial, trial.need.at(v)) * graph.nodes[v].value.desc.channels;
+    for (int v : trial.loads)
+      trial.flops += 6 * tiles * padded(trial, trial.need.at(v)) * graph.nodes[v].value.desc.channels;
     for (int v : trial.stores) trial.flops += 6 * pixels * graph.nodes[v].value.desc.channels;
     for (const Stage& stage : trial.stages) {
       const double samples = tiles * padded(trial, stage.region);
@@ -181,9 +184,10 @@ void Planner::cost(Group& g) const {
     const double moved = pixels * (loaded * (1 + 0.15 * (halo_factor - 1)) + stored) +
                          (trial.tile_in_memory ? 2.0 * memory * tiles : 0.0);
     const double occupancy = machine.crowding(memory);
-    trial.seconds = machine.group_seconds +
-                    occupancy * (std::max(moved / machine.bytes_per_second, trial.flops / machine.flops_per_second) +
-                                 0.35 * std::min(moved / machine.bytes_per_second, trial.flops / machine.flops_per_second));
+    trial.seconds =
+        machine.group_seconds +
+        occupancy * (std::max(moved / machine.bytes_per_second, trial.flops / machine.flops_per_second) +
+                     0.35 * std::min(moved / machine.bytes_per_second, trial.flops / machine.flops_per_second));
     if (trial.seconds < best.seconds) best = std::move(trial);
   }
   g = std::move(best);
@@ -192,9 +196,30 @@ void Planner::cost(Group& g) const {
 }  // namespace
 
 Machine Machine::gpu() {
-  return {"H200", 4.2e12, 18e12, 3e-6, 227 * 1024,
-          {{64, 64, 1}, {64, 32, 1}, {64, 96, 1}, {128, 32, 1}, {128, 64, 1}, {32, 32, 1}, {256, 8, 1}, {32, 128, 1}, {64, 16, 1}},
-          {{32, 8, 8}, {32, 16, 8}, {64, 8, 4}, {32, 16, 16}, {64, 8, 8}, {128, 4, 2}, {32, 32, 1}, {64, 32, 1}, {64, 4, 16}, {16, 8, 8}}};
+  return {"H200",
+          4.2e12,
+          18e12,
+          3e-6,
+          227 * 1024,
+          {{64, 64, 1},
+           {64, 32, 1},
+           {64, 96, 1},
+           {128, 32, 1},
+           {128, 64, 1},
+           {32, 32, 1},
+           {256, 8, 1},
+           {32, 128, 1},
+           {64, 16, 1}},
+          {{32, 8, 8},
+           {32, 16, 8},
+           {64, 8, 4},
+           {32, 16, 16},
+           {64, 8, 8},
+           {128, 4, 2},
+           {32, 32, 1},
+           {64, 32, 1},
+           {64, 4, 16},
+           {16, 8, 8}}};
 }
 
 /// Few resident tiles cannot hide latency: measured on an H200 with a Gaussian and a chain, 36 to 100 KiB a tile.
@@ -204,7 +229,11 @@ double Machine::crowding(std::int64_t tile_bytes) const {
 }
 
 Machine Machine::cpu() {
-  return {"CPU", 20e9, 60e9, 20e-6, 1024 * 1024,
+  return {"CPU",
+          20e9,
+          60e9,
+          20e-6,
+          1024 * 1024,
           {{256, 64, 1}, {512, 64, 1}, {512, 32, 1}, {256, 128, 1}, {1024, 16, 1}, {128, 128, 1}, {2048, 32, 1}},
           {{64, 16, 16}, {128, 16, 8}, {64, 32, 8}, {64, 32, 32}, {256, 16, 4}, {256, 64, 1}}};
 }
@@ -253,8 +282,10 @@ Plan make_plan(Graph graph, const Machine& machine, const PlanOptions& options) 
   for (const auto& [i, j] : cuts) {
     Group g = *planner.group(i, j);
     if (g.nodes.empty() && g.reduces.empty()) continue;
-    if (j == count) g.ends = "the chain ends";
-    else if (!options.fuse) g.ends = "fusion is off";
+    if (j == count)
+      g.ends = "the chain ends";
+    else if (!options.fuse)
+      g.ends = "fusion is off";
     else {
       g.ends = planner.conflict(i, j + 1);
       if (g.ends.empty()) g.ends = "a longer group would cost more than a round trip through memory";

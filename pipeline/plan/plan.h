@@ -13,10 +13,10 @@ namespace imgpipe {
 /// What the cost model knows of a machine.
 struct Machine {
   std::string name;
-  double bytes_per_second;  ///< of main (device) memory, read plus written
-  double flops_per_second;  ///< arithmetic on tile data, in practice
-  double group_seconds;     ///< fixed cost of one more group
-  std::int64_t fast_memory; ///< bytes for one tile's values
+  double bytes_per_second;                             ///< of main (device) memory, read plus written
+  double flops_per_second;                             ///< arithmetic on tile data, in practice
+  double group_seconds;                                ///< fixed cost of one more group
+  std::int64_t fast_memory;                            ///< bytes for one tile's values
   std::vector<std::array<int, 3>> tiles_2d, tiles_3d;  ///< candidates, [x, y, z]
   /// Factor on a group's time for tiles of so many bytes.
   double crowding(std::int64_t tile_bytes) const;
@@ -27,7 +27,7 @@ struct Machine {
 /// A value kept in tile memory from one stage to a later one.
 struct TileValue {
   int value;
-  Halo halo;              ///< beyond the tile's own pixels
+  Halo halo;  ///< beyond the tile's own pixels
   int first_stage, last_stage;
 };
 
@@ -36,10 +36,10 @@ struct TileValue {
 struct Stage {
   enum class Source { load, window, tile };
   Source source = Source::load;
-  int window = -1;              ///< the WindowOp node
-  std::vector<int> nodes;       ///< per-pixel and cast nodes, in order
-  std::vector<int> keeps;       ///< values written to tile memory
-  Halo region;                  ///< pixels computed beyond the tile's own
+  int window = -1;         ///< the WindowOp node
+  std::vector<int> nodes;  ///< per-pixel and cast nodes, in order
+  std::vector<int> keeps;  ///< values written to tile memory
+  Halo region;             ///< pixels computed beyond the tile's own
 };
 
 struct Group {
@@ -52,10 +52,10 @@ struct Group {
   std::vector<TileValue> tile_values;
   std::array<int, 3> tile{0, 0, 0};  ///< {0, 0, 0}: no windows, pixels are independent
   Extent extent;
-  Halo halo;                 ///< of the loads
+  Halo halo;                    ///< of the loads
   bool tile_in_memory = false;  ///< the tile with its halo passes the fast memory: its values live in main memory
   double bytes = 0, flops = 0, seconds = 0;
-  std::string ends;          ///< why the group ends where it does
+  std::string ends;  ///< why the group ends where it does
 };
 
 struct Plan {
@@ -68,8 +68,8 @@ struct Plan {
 };
 
 struct PlanOptions {
-  bool fuse = true;                       ///< false: one operation a group
-  std::array<int, 3> tile{0, 0, 0};       ///< fixed tile size; 0: chosen by cost
+  bool fuse = true;                  ///< false: one operation a group
+  std::array<int, 3> tile{0, 0, 0};  ///< fixed tile size; 0: chosen by cost
 };
 
 Plan make_plan(Graph graph, const Machine& machine, const PlanOptions& options = {});

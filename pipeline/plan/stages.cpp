@@ -122,7 +122,9 @@ std::int64_t tile_bytes(const Graph& graph, const Group& group, std::vector<std:
   for (const TileValue& value : group.tile_values) {
     const ValueInfo& info = graph.nodes[value.value].value;
     const std::int64_t size = (tile_shape(group, value).samples() * info.desc.channels *
-                                   static_cast<std::int64_t>(size_of(dtype_of(info.compute))) + 15) / 16 * 16;
+                                   static_cast<std::int64_t>(size_of(dtype_of(info.compute))) +
+                               15) /
+                              16 * 16;
     std::int64_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;

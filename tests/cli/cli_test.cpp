@@ -47,14 +47,16 @@ class Cli : public testing::Test {
 
   /// Arguments as one would quote them in a shell.
   Outcome imgpipe(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" IMGPIPE_BINARY_DIR "/imgpipe' " + arguments + " >'" + at("stdout") + "' 2>'" + at("stderr") + "' </dev/null";
+    const std::string command = "cd '" + folder_.string() + "' && '" IMGPIPE_BINARY_DIR "/imgpipe' " + arguments +
+                                " >'" + at("stdout") + "' 2>'" + at("stderr") + "' </dev/null";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), get(at("stdout")), get(at("stderr"))};
   }
   void pipeline(const std::string& text) const { put(at("p.yaml"), text); }
   std::size_t leftovers() const {
     std::size_t count = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_)) count += entry.path().filename().string().rfind(".imgpipe-", 0) == 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_))
+      count += entry.path().filename().string().rfind(".imgpipe-", 0) == 0;
     return count;
   }
 
@@ -90,7 +92,8 @@ TEST_F(Cli, RunsAFolderInNaturalOrder) {
   pipeline("input: in\noutput: out/{index}_{stem}.tif\nsteps: [invert]\n");
   const Outcome outcome = imgpipe("run p.yaml --backend cpu --report r.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  for (const char* name : {"out/1_s_1.tif", "out/2_s_2.tif", "out/3_s_10.tif"}) EXPECT_TRUE(fs::exists(at(name))) << name;
+  for (const char* name : {"out/1_s_1.tif", "out/2_s_2.tif", "out/3_s_10.tif"})
+    EXPECT_TRUE(fs::exists(at(name))) << name;
   EXPECT_EQ(sample(load(at("out/1_s_1.tif")), 3, 4), 255 - sample(gray_, 3, 4));
   const auto report = nlohmann::json::parse(get(at("r.json")));
   EXPECT_EQ(report["files"].size(), 3u);
@@ -127,7 +130,8 @@ TEST_F(Cli, OneBadFileDoesNotStopTheRest) {
   pipeline("input: in\noutput: out/{stem}.png\nsteps: [invert]\n");
   const Outcome outcome = imgpipe("run p.yaml --backend cpu --report r.json");
   EXPECT_EQ(outcome.code, 1);
-  for (const char* name : {"b.png", "d.jpg", "e.png"}) EXPECT_NE(outcome.err.find(name), std::string::npos) << outcome.err;
+  for (const char* name : {"b.png", "d.jpg", "e.png"})
+    EXPECT_NE(outcome.err.find(name), std::string::npos) << outcome.err;
   EXPECT_TRUE(fs::exists(at("out/a.png")) && fs::exists(at("out/c.png")));
   EXPECT_FALSE(fs::exists(at("out/b.png")) || fs::exists(at("out/d.png")) || fs::exists(at("out/e.png")));
   EXPECT_EQ(leftovers(), 0u);
@@ -160,7 +164,17 @@ TEST_F(Cli, PassesOverDesktopFilesAndFollowsNoLoops) {
 }
 
 TEST_F(Cli, NamesAreLiteral) {
-  const std::vector<std::string> names = {"a%d", "a%%", "b[0]", "c:d", "-e", "f\ng", "*", "\xc3\xa4 \xc3\xb6 \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xe2\x80\x93 1's", "\xf0\x9f\x8c\x8d", "trailing ", std::string(190, 'n')};
+  const std::vector<std::string> names = {"a%d",
+                                          "a%%",
+                                          "b[0]",
+                                          "c:d",
+                                          "-e",
+                                          "f\ng",
+                                          "*",
+                                          "\xc3\xa4 \xc3\xb6 \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xe2\x80\x93 1's",
+                                          "\xf0\x9f\x8c\x8d",
+                                          "trailing ",
+                                          std::string(190, 'n')};
   for (const std::string& name : names) save(at("in/" + name + ".png"), gray_);
   pipeline("input: in\noutput: out dir/{stem}.png\nsteps: []\n");
   const Outcome outcome = imgpipe("run p.yaml --backend cpu --report r.json");
@@ -215,7 +229,8 @@ TEST_F(Cli, LogsHaveNoCarriageReturnsAndStandardOutputIsClean) {
 }
 
 TEST_F(Cli, JobsNeverChangeABit) {
-  for (int i = 0; i < 12; ++i) save(at("in/" + std::to_string(i) + ".png"), random_image(make_desc(DType::u16, {61 + i, 47}), 40 + i));
+  for (int i = 0; i < 12; ++i)
+    save(at("in/" + std::to_string(i) + ".png"), random_image(make_desc(DType::u16, {61 + i, 47}), 40 + i));
   pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 2\n  - normalize: {low: 1%, high: 99%}\n");
   ASSERT_EQ(imgpipe("run p.yaml --backend cpu --jobs 1 -o 'one/{stem}.tif'").code, 0);
   ASSERT_EQ(imgpipe("run p.yaml --backend cpu --jobs 8 -o 'many/{stem}.tif'").code, 0);
@@ -251,7 +266,8 @@ TEST_F(Cli, CompareTellsGeometryFirstThenSamples) {
 }
 
 TEST_F(Cli, AnInterruptedRunLeavesNothingHalf) {
-  for (int i = 0; i < 30; ++i) save(at("in/" + std::to_string(i) + ".npy"), random_image(make_desc(DType::u16, {900, 900}), i));
+  for (int i = 0; i < 30; ++i)
+    save(at("in/" + std::to_string(i) + ".npy"), random_image(make_desc(DType::u16, {900, 900}), i));
   pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 20\n  - median: 4\n");
   const Outcome outcome = imgpipe("run p.yaml --backend cpu --jobs 2 & pid=$!; sleep 0.6; kill -INT $pid; wait $pid");
   EXPECT_EQ(outcome.code, 130);
@@ -264,7 +280,8 @@ TEST_F(Cli, ListsFiltersForPeopleAndPrograms) {
   const auto all = nlohmann::json::parse(imgpipe("filters --json").out);
   ASSERT_TRUE(all.is_array());
   for (const auto& filter : all)
-    for (const char* key : {"name", "summary", "kind", "dimensions", "parameters"}) EXPECT_TRUE(filter.contains(key)) << filter["name"];
+    for (const char* key : {"name", "summary", "kind", "dimensions", "parameters"})
+      EXPECT_TRUE(filter.contains(key)) << filter["name"];
   EXPECT_EQ(imgpipe("filters gausian").code, 2);
   EXPECT_NE(imgpipe("filters gaussian").out.find("sigma"), std::string::npos);
   EXPECT_TRUE(nlohmann::json::parse(imgpipe("filters --schema").out).contains("properties"));

@@ -1,7 +1,6 @@
 // simple = cpu = cuda, bit for bit, for every filter of the table; fused = unfused = small tiles. The cuda executor
 // runs here on the host twin of a device: the generated kernels, compiled for the host.
 #include <gtest/gtest.h>
-
 #include <tbb/parallel_for.h>
 
 #include <random>
@@ -88,11 +87,10 @@ struct Variant {
 std::vector<Variant> variants(bool volume) {
   Executors& e = executors();
   const PlanOptions small = volume ? small_3d : small_2d;
-  std::vector<Variant> list{
-          {"cpu", e.cpu.get(), Machine::cpu(), {}},
-          {"cpu, small tiles", e.cpu.get(), Machine::cpu(), small},
-          {"cpu, unfused", e.cpu.get(), Machine::cpu(), unfused},
-          {"cuda, small tiles", e.cuda.get(), Machine::gpu(), small}};
+  std::vector<Variant> list{{"cpu", e.cpu.get(), Machine::cpu(), {}},
+                            {"cpu, small tiles", e.cpu.get(), Machine::cpu(), small},
+                            {"cpu, unfused", e.cpu.get(), Machine::cpu(), unfused},
+                            {"cuda, small tiles", e.cuda.get(), Machine::gpu(), small}};
   if (e.gpu) list.push_back({"cuda", e.cuda.get(), Machine::gpu(), {}});
   if (e.gpu) list.push_back({"cuda, unfused", e.cuda.get(), Machine::gpu(), {false, {}}});
   return list;
@@ -208,8 +206,10 @@ TEST(Chains, OfTwoToSixStepsGiveTheSameBytesOnEveryExecutor) {
     for (int s = 0; s < steps; ++s) chain += (s ? "\n" : "") + usable[random() % usable.size()].step;
     const DType dtype = dtypes[random() % 5];
     const int channels = random() % 4 == 0 ? 3 + static_cast<int>(random() % 2) : 1;
-    if (k % 4 == 3) volumes.push_back({chain, make_desc(dtype, {17, 12, 9}, channels, channels == 4, true)});
-    else flat.push_back({chain, make_desc(dtype, {45, 31}, channels, channels == 4)});
+    if (k % 4 == 3)
+      volumes.push_back({chain, make_desc(dtype, {17, 12, 9}, channels, channels == 4, true)});
+    else
+      flat.push_back({chain, make_desc(dtype, {45, 31}, channels, channels == 4)});
   }
   precompile_all(flat, false);
   precompile_all(volumes, true);

@@ -30,9 +30,9 @@ bool has_compiler() {
 /// The kernels of every filter at full tile size, 2D and 3D: one dtype of each compute type, and colour with alpha.
 std::map<std::string, cuda::KernelSource> kernels() {
   std::map<std::string, cuda::KernelSource> all;
-  const std::vector<ImageDesc> images = {
-      make_desc(DType::u8, {1000, 800}), make_desc(DType::u16, {1000, 800}, 4, true), make_desc(DType::f64, {1000, 800}),
-      make_desc(DType::f32, {200, 200, 100}, 1, false, true)};
+  const std::vector<ImageDesc> images = {make_desc(DType::u8, {1000, 800}), make_desc(DType::u16, {1000, 800}, 4, true),
+                                         make_desc(DType::f64, {1000, 800}),
+                                         make_desc(DType::f32, {200, 200, 100}, 1, false, true)};
   for (const FilterCase& c : filter_cases())
     for (const ImageDesc& image : images) {
       try {

@@ -3,13 +3,15 @@
 namespace imgpipe::test {
 
 TEST(Add, AppliesAConstant) {
-  expect_definition("- add: 3.7", [](double v, DType) { return v + 3.7; }, 3e-7, 1);
+  expect_definition(
+      "- add: 3.7", [](double v, DType) { return v + 3.7; }, 3e-7, 1);
 }
 TEST(Add, AppliesASecondImagePixelByPixel) {
   const Image a = row_of({6, -2, 0, 1e30}), b = row_of({4, 0.5, 3, -1e30});
   std::vector<Image> others;
   others.push_back(copy_of(b));
-  expect_values(run("- add: {with: other0.tif}", a, others), {float(6.0f + 4.0f), float(-2.0f + 0.5f), float(0.0f + 3.0f), float(1e30f + -1e30f)});
+  expect_values(run("- add: {with: other0.tif}", a, others),
+                {float(6.0f + 4.0f), float(-2.0f + 0.5f), float(0.0f + 3.0f), float(1e30f + -1e30f)});
 }
 TEST(Add, UsesAGraySecondImageForEveryColourAndLeavesAlphaAlone) {
   const Image rgba = image_of<float>(1, 1, {1, 2, 3, 0.5}, 4, true);

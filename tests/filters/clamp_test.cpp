@@ -3,13 +3,16 @@
 namespace imgpipe::test {
 
 TEST(Clamp, LimitsToARange) {
-  expect_definition("- clamp: {low: 0.25, high: 90}", [](double v, DType) { return std::min(std::max(v, 0.25), 90.0); }, 1e-7, 0);
+  expect_definition(
+      "- clamp: {low: 0.25, high: 90}", [](double v, DType) { return std::min(std::max(v, 0.25), 90.0); }, 1e-7, 0);
 }
 TEST(Clamp, LimitsOneSideAlone) {
   expect_values(run("- clamp: {low: 0}", row_of({-1, 0.5, 7})), {0, 0.5, 7});
   expect_values(run("- clamp: {high: 1}", row_of({-1, 0.5, 7})), {-1, 0.5, 1});
 }
-TEST(Clamp, KeepsNan) { expect_values(run("- clamp: {low: 0, high: 1}", row_of({nan_value, infinite, -infinite})), {nan_value, 1, 0}); }
+TEST(Clamp, KeepsNan) {
+  expect_values(run("- clamp: {low: 0, high: 1}", row_of({nan_value, infinite, -infinite})), {nan_value, 1, 0});
+}
 TEST(Clamp, RefusesARangeThatIsNone) {
   EXPECT_ANY_THROW(run("- clamp", row_of({1})));
   EXPECT_ANY_THROW(run("- clamp: {low: 2, high: 1}", row_of({1})));

@@ -9,15 +9,19 @@ TEST(Convert, RoundsHalfToEvenAndSaturates) {
       const Image image = case_image(c, 17);
       const Image out = run(step, image);
       const std::vector<double> before = samples(image), after = samples(out);
-      for (std::size_t i = 0; i < before.size(); ++i) ASSERT_EQ(after[i], as_written(before[i], to)) << step << " on " << describe(image.desc());
+      for (std::size_t i = 0; i < before.size(); ++i)
+        ASSERT_EQ(after[i], as_written(before[i], to)) << step << " on " << describe(image.desc());
     }
   }
 }
-TEST(Convert, OfTiesIsToTheEvenNeighbour) { expect_values(run("- convert: uint8", row_of({0.5, 1.5, 2.5, 3.5, 254.5})), {0, 2, 2, 4, 254}); }
+TEST(Convert, OfTiesIsToTheEvenNeighbour) {
+  expect_values(run("- convert: uint8", row_of({0.5, 1.5, 2.5, 3.5, 254.5})), {0, 2, 2, 4, 254});
+}
 TEST(Convert, OfNanIsZeroAndOfInfinityTheLimit) {
   expect_values(run("- convert: uint8", row_of({nan_value, infinite, -infinite})), {0, 255, 0});
   expect_values(run("- convert: int16", row_of({nan_value, infinite, -infinite})), {0, 32767, -32768});
-  expect_values(run("- convert: int32", row_of({nan_value, infinite, -infinite, 4e9})), {0, 2147483647, -2147483648.0, 2147483647});
+  expect_values(run("- convert: int32", row_of({nan_value, infinite, -infinite, 4e9})),
+                {0, 2147483647, -2147483648.0, 2147483647});
 }
 TEST(Convert, CountsWhatItClipsAndNan) {
   const auto simple = make_simple_executor();

@@ -23,8 +23,12 @@ TEST(Crop, TakesABoxOfSlicesAndMovesTheOrigin) {
 }
 TEST(Crop, RefusesABoxOutsideTheImage) {
   const Image image = image_of<std::uint8_t>(3, 2, {1, 2, 3, 4, 5, 6});
-  for (const char* step : {"- crop: {x: 3}", "- crop: {width: 4}", "- crop: {x: 2, width: 2}", "- crop: {z: 1}", "- crop: [0, 0, 3]", "- crop: {width: 0}"}) EXPECT_ANY_THROW(run(step, image)) << step;
+  for (const char* step : {"- crop: {x: 3}", "- crop: {width: 4}", "- crop: {x: 2, width: 2}", "- crop: {z: 1}",
+                           "- crop: [0, 0, 3]", "- crop: {width: 0}"})
+    EXPECT_ANY_THROW(run(step, image)) << step;
 }
-TEST(Crop, AfterABlurUsesPixelsOutsideTheBox) { expect_values(run("- correlate1d: [1, 1, 1]\n- crop: {x: 1, width: 1}", row_of({1, 2, 4})), {7}); }
+TEST(Crop, AfterABlurUsesPixelsOutsideTheBox) {
+  expect_values(run("- correlate1d: [1, 1, 1]\n- crop: {x: 1, width: 1}", row_of({1, 2, 4})), {7});
+}
 
 }  // namespace imgpipe::test

@@ -21,7 +21,10 @@ TEST(Gamma, KeepsBlackAndWhiteExactly) {
     expect_values(run(std::string("- gamma: ") + g, image_of<std::uint16_t>(2, 1, {0, 65535})), {0, 65535});
   }
 }
-TEST(Gamma, KeepsNanInfinityAndSign) { expect_values(run("- gamma: 2", row_of({nan_value, infinite, -infinite, -0.5})), {nan_value, infinite, -infinite, -0.25}, 1e-7); }
+TEST(Gamma, KeepsNanInfinityAndSign) {
+  expect_values(run("- gamma: 2", row_of({nan_value, infinite, -infinite, -0.5})),
+                {nan_value, infinite, -infinite, -0.25}, 1e-7);
+}
 TEST(Gamma, RefusesZeroAndNegativeExponents) {
   EXPECT_ANY_THROW(run("- gamma: 0", row_of({1})));
   EXPECT_ANY_THROW(run("- gamma: -1", row_of({1})));

@@ -3,9 +3,14 @@
 namespace imgpipe::test {
 
 TEST(Linear, IsGainAndOffset) {
-  expect_definition("- linear: {gain: 1.7, offset: -3.25}", [](double v, DType) { return v * 1.7 - 3.25; }, 2e-6, 1);
+  expect_definition(
+      "- linear: {gain: 1.7, offset: -3.25}", [](double v, DType) { return v * 1.7 - 3.25; }, 2e-6, 1);
 }
-TEST(Linear, KeepsNativeValuesWithoutScaling) { expect_values(run("- linear: 2", image_of<std::uint16_t>(4, 1, {0, 1, 1000, 40000})), {0, 2, 2000, 65535}); }
-TEST(Linear, PropagatesNanAndInfinity) { expect_values(run("- linear: {gain: -2, offset: 1}", row_of({nan_value, infinite, 3})), {nan_value, -infinite, -5}); }
+TEST(Linear, KeepsNativeValuesWithoutScaling) {
+  expect_values(run("- linear: 2", image_of<std::uint16_t>(4, 1, {0, 1, 1000, 40000})), {0, 2, 2000, 65535});
+}
+TEST(Linear, PropagatesNanAndInfinity) {
+  expect_values(run("- linear: {gain: -2, offset: 1}", row_of({nan_value, infinite, 3})), {nan_value, -infinite, -5});
+}
 
 }  // namespace imgpipe::test

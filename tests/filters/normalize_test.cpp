@@ -27,9 +27,16 @@ TEST(Normalize, StretchesPercentilesToTheNominalRange) {
       const NominalRange r = nominal_range(c.dtype);
       for (std::size_t i = 0; i < before.size(); ++i) {
         const bool alpha = c.alpha() && static_cast<int>(i % c.channels) == c.channels - 1;
-        const double expected = alpha ? before[i] : as_written(r.black + std::clamp((before[i] - a) / (b - a), 0.0, 1.0) * (r.white - r.black), c.dtype);
+        const double expected =
+            alpha
+                ? before[i]
+                : as_written(r.black + std::clamp((before[i] - a) / (b - a), 0.0, 1.0) * (r.white - r.black), c.dtype);
         // float32 arithmetic: 24 bits of the range.
-        ASSERT_NEAR(after[i], expected, is_float(c.dtype) ? 1e-6 : c.dtype == DType::u32 || c.dtype == DType::i32 ? 2 : 1) << step << " on " << describe(image.desc());
+        ASSERT_NEAR(after[i], expected,
+                    is_float(c.dtype)                                ? 1e-6
+                    : c.dtype == DType::u32 || c.dtype == DType::i32 ? 2
+                                                                     : 1)
+            << step << " on " << describe(image.desc());
       }
     }
 }
@@ -37,13 +44,17 @@ TEST(Normalize, OfAConstantImageIsBlack) {
   expect_values(run("- normalize", image_of<std::uint8_t>(2, 2, {77, 77, 77, 77})), {0, 0, 0, 0});
   expect_values(run("- normalize", image_of<std::int16_t>(1, 1, {5})), {-32768});
 }
-TEST(Normalize, LeavesNanOutAndKeepsIt) { expect_values(run("- normalize", row_of({nan_value, 2, 4, 3})), {nan_value, 0, 1, 0.5}, 1e-7); }
+TEST(Normalize, LeavesNanOutAndKeepsIt) {
+  expect_values(run("- normalize", row_of({nan_value, 2, 4, 3})), {nan_value, 0, 1, 0.5}, 1e-7);
+}
 TEST(Normalize, TakesValuesAndARange) {
   expect_values(run("- normalize: {low: 10, high: 20}", row_of({0, 10, 15, 30})), {0, 0, 0.5, 1}, 1e-7);
   expect_values(run("- normalize: {to: [-1, 3]}", row_of({0, 5, 10})), {-1, 1, 3}, 1e-6);
 }
 TEST(Normalize, RefusesAnEmptyRange) {
-  for (const char* step : {"- normalize: {low: 5, high: 5}", "- normalize: {low: 90%, high: 10%}", "- normalize: {to: [1]}", "- normalize: {to: [3, 1]}"}) EXPECT_ANY_THROW(run(step, row_of({1, 2}))) << step;
+  for (const char* step : {"- normalize: {low: 5, high: 5}", "- normalize: {low: 90%, high: 10%}",
+                           "- normalize: {to: [1]}", "- normalize: {to: [3, 1]}"})
+    EXPECT_ANY_THROW(run(step, row_of({1, 2}))) << step;
 }
 
 }  // namespace imgpipe::test

@@ -25,7 +25,8 @@ TEST(Otsu, MaximisesTheBetweenClassVariance) {
       const Image mask = run("- otsu", image);
       ASSERT_EQ(mask.desc().dtype, DType::u8);
       const std::vector<double> before = samples(image), after = samples(mask);
-      for (std::size_t i = 0; i < before.size(); ++i) ASSERT_EQ(after[i], before[i] > limit ? 255 : 0) << name(dtype) << " seed " << seed << " at limit " << limit;
+      for (std::size_t i = 0; i < before.size(); ++i)
+        ASSERT_EQ(after[i], before[i] > limit ? 255 : 0) << name(dtype) << " seed " << seed << " at limit " << limit;
     }
 }
 TEST(Otsu, SeparatesTwoClusters) {

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <fstream>
-
 #include <opencv2/imgcodecs.hpp>
 
 #include "io/formats/format.h"
@@ -17,7 +16,9 @@ namespace fs = std::filesystem;
 
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("imgpipe_io_" + std::to_string(getpid()))) { fs::create_directories(path_); }
+  Folder() : path_(fs::temp_directory_path() / ("imgpipe_io_" + std::to_string(getpid()))) {
+    fs::create_directories(path_);
+  }
   ~Folder() { fs::remove_all(path_); }
   std::string file(const std::string& name) const { return (path_ / name).string(); }
 
@@ -44,7 +45,8 @@ ReadResult round_trip(const std::string& path, const std::vector<Image>& pages) 
   const FileInfo info = format.read_info(path);
   ReadResult read = format.read(path, 0, info.pages.size());
   EXPECT_EQ(read.pages.size(), info.pages.size());
-  for (std::size_t i = 0; i < read.pages.size(); ++i) EXPECT_TRUE(read.pages[i].desc() == info.pages[i]) << path << " page " << i;
+  for (std::size_t i = 0; i < read.pages.size(); ++i)
+    EXPECT_TRUE(read.pages[i].desc() == info.pages[i]) << path << " page " << i;
   return read;
 }
 
@@ -74,7 +76,9 @@ TEST_P(Lossless, ReadsBackWhatItWrote) {
 
 const std::vector<DType> every_dtype(std::begin(all_dtypes), std::end(all_dtypes));
 INSTANTIATE_TEST_SUITE_P(Formats, Lossless,
-                         testing::Values(FormatCase{".png", {DType::u8, DType::u16}, {1, 2, 3, 4}}, FormatCase{".tif", every_dtype, {1, 2, 3, 4, 5}}, FormatCase{".npy", every_dtype, {1, 3, 4}}),
+                         testing::Values(FormatCase{".png", {DType::u8, DType::u16}, {1, 2, 3, 4}},
+                                         FormatCase{".tif", every_dtype, {1, 2, 3, 4, 5}},
+                                         FormatCase{".npy", every_dtype, {1, 3, 4}}),
                          [](const auto& info) { return std::string(info.param.suffix).substr(1); });
 
 TEST(Volumes, ReadBackWithTheirSlicesAndSpacing) {
@@ -87,10 +91,12 @@ TEST(Volumes, ReadBackWithTheirSlicesAndSpacing) {
       const ReadResult read = round_trip(path, pages_of(copy_of(volume)));
       EXPECT_TRUE(format_of_file(path).read_info(path).declares_volume);
       std::vector<std::byte> samples;
-      for (const Image& page : read.pages) samples.insert(samples.end(), page.data(), page.data() + page.desc().bytes());
+      for (const Image& page : read.pages)
+        samples.insert(samples.end(), page.data(), page.data() + page.desc().bytes());
       ASSERT_EQ(samples.size(), static_cast<std::size_t>(volume.desc().bytes()));
       EXPECT_EQ(std::memcmp(samples.data(), volume.data(), samples.size()), 0) << suffix;
-      for (int a = 0; a < 3; ++a) EXPECT_NEAR(read.pages[0].desc().geometry.spacing[a], volume.desc().geometry.spacing[a], 1e-6) << suffix;
+      for (int a = 0; a < 3; ++a)
+        EXPECT_NEAR(read.pages[0].desc().geometry.spacing[a], volume.desc().geometry.spacing[a], 1e-6) << suffix;
       EXPECT_EQ(read.pages[0].desc().geometry.unit, volume.desc().geometry.unit);
     }
 }
@@ -143,7 +149,8 @@ TEST(Jpeg, OfSmoothImagesIsCloseAndReadAlikeByOpenCv) {
   Image image(make_desc(DType::u8, {64, 48}, 3));
   for (int y = 0; y < 48; ++y)
     for (int x = 0; x < 64; ++x)
-      for (int c = 0; c < 3; ++c) image.samples<std::uint8_t>()[(y * 64 + x) * 3 + c] = static_cast<std::uint8_t>(2 * x + y + 20 * c);
+      for (int c = 0; c < 3; ++c)
+        image.samples<std::uint8_t>()[(y * 64 + x) * 3 + c] = static_cast<std::uint8_t>(2 * x + y + 20 * c);
   const std::string path = folder.file("a.jpg");
   const ReadResult read = round_trip(path, pages_of(copy_of(image)));
   const cv::Mat mat = read_by_opencv(path);
@@ -159,7 +166,9 @@ TEST(Png, KeepsSixteenBits) {
   const Folder folder;
   const Image image = image_of<std::uint16_t>(4, 1, {0, 255, 2500, 65535});
   for (const char* suffix : {".png", ".tif", ".npy"})
-    EXPECT_EQ(samples(round_trip(folder.file(std::string("d") + suffix), pages_of(copy_of(image))).pages[0]), (std::vector<double>{0, 255, 2500, 65535})) << suffix;
+    EXPECT_EQ(samples(round_trip(folder.file(std::string("d") + suffix), pages_of(copy_of(image))).pages[0]),
+              (std::vector<double>{0, 255, 2500, 65535}))
+        << suffix;
 }
 
 TEST(Broken, FilesAreRefusedAtEveryLength) {
@@ -215,7 +224,9 @@ TEST(Broken, EmptyAndUnknownFilesSayWhatTheyAre) {
 }
 
 TEST(Writers, SayWhatTheyCannotHold) {
-  const auto why = [](const char* path, const ImageDesc& desc, std::size_t pages = 1) { return format_for_output(path)->cannot_hold(desc, pages).value_or(""); };
+  const auto why = [](const char* path, const ImageDesc& desc, std::size_t pages = 1) {
+    return format_for_output(path)->cannot_hold(desc, pages).value_or("");
+  };
   EXPECT_NE(why("a.jpg", make_desc(DType::u16, {2, 2})), "");
   EXPECT_NE(why("a.jpg", make_desc(DType::u8, {2, 2}, 4, true)), "");
   EXPECT_NE(why("a.png", make_desc(DType::f32, {2, 2})), "");
@@ -228,7 +239,10 @@ TEST(Writers, SayWhatTheyCannotHold) {
 TEST(Writers, ReportAFullDisk) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "1 test skipped: no /dev/full";
   for (const char* format : {"a.npy", "a.jpg", "a.png"})
-    EXPECT_THROW(format_for_output(format)->write("/dev/full", pages_of(random_image(make_desc(DType::u8, {200, 200}), 1)), {}), InputError) << format;
+    EXPECT_THROW(
+        format_for_output(format)->write("/dev/full", pages_of(random_image(make_desc(DType::u8, {200, 200}), 1)), {}),
+        InputError)
+        << format;
 }
 
 TEST(Tiff, BecomesBigWhenItCouldPassFourGigabytes) {

@@ -1,9 +1,9 @@
 #include "tests/support/chain.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <random>
-
-#include <fmt/format.h>
 
 #include "pipeline/plan/chain.h"
 
@@ -32,8 +32,10 @@ Image random_image(const ImageDesc& desc, unsigned seed) {
     using T = decltype(t);
     T* samples = image.samples<T>();
     for (std::int64_t i = 0; i < desc.samples(); ++i) {
-      if constexpr (std::is_floating_point_v<T>) samples[i] = static_cast<T>((random() >> 11) * 0x1p-53 * 1.5 - 0.25);
-      else samples[i] = static_cast<T>(random());
+      if constexpr (std::is_floating_point_v<T>)
+        samples[i] = static_cast<T>((random() >> 11) * 0x1p-53 * 1.5 - 0.25);
+      else
+        samples[i] = static_cast<T>(random());
     }
   });
   return image;
@@ -41,9 +43,8 @@ Image random_image(const ImageDesc& desc, unsigned seed) {
 
 double sample(const Image& image, std::int64_t x, std::int64_t y, std::int64_t z, int c) {
   const ConstImageView view = image.view();
-  return visit_dtype(view.dtype, [&](auto t) {
-    return static_cast<double>(view.samples<decltype(t)>()[view.offset(x, y, z, c)]);
-  });
+  return visit_dtype(view.dtype,
+                     [&](auto t) { return static_cast<double>(view.samples<decltype(t)>()[view.offset(x, y, z, c)]); });
 }
 
 std::vector<double> samples(const Image& image) {

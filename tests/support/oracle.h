@@ -16,10 +16,12 @@ namespace imgpipe::test {
 inline double as_written(double v, DType type) {
   return visit_dtype(type, [v](auto t) -> double {
     using T = decltype(t);
-    if constexpr (std::is_floating_point_v<T>) return static_cast<double>(static_cast<T>(v));
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<double>(static_cast<T>(v));
     else {
       if (std::isnan(v)) return 0;
-      return std::clamp(std::nearbyint(v), double(std::numeric_limits<T>::min()), double(std::numeric_limits<T>::max()));
+      return std::clamp(std::nearbyint(v), double(std::numeric_limits<T>::min()),
+                        double(std::numeric_limits<T>::max()));
     }
   });
 }
@@ -35,7 +37,8 @@ inline std::vector<PixelCase> pixel_cases() {
   std::vector<PixelCase> cases;
   for (DType dtype : all_dtypes)
     for (int channels : {1, 3, 4})
-      for (const Extent& extent : {Extent{1, 1}, Extent{9, 1}, Extent{5, 7}, Extent{3, 8, 2}}) cases.push_back({dtype, channels, extent});
+      for (const Extent& extent : {Extent{1, 1}, Extent{9, 1}, Extent{5, 7}, Extent{3, 8, 2}})
+        cases.push_back({dtype, channels, extent});
   return cases;
 }
 
@@ -46,8 +49,8 @@ inline Image case_image(const PixelCase& c, unsigned seed) {
 /// Runs `step` on random images of every dtype, channel count and shape. `define(v, dtype)` is the definition of a
 /// colour sample in double; alpha must be unchanged. The corridor is relative to max(|expected|, 1e-3 * white) for
 /// floats, and in levels for integers: 1 where rounding may fall the other way, 0 for exact filters.
-inline void expect_definition(const std::string& step, const std::function<double(double, DType)>& define, double relative,
-                              double levels, std::optional<DType> result = {}) {
+inline void expect_definition(const std::string& step, const std::function<double(double, DType)>& define,
+                              double relative, double levels, std::optional<DType> result = {}) {
   constexpr unsigned seed = 4711;
   for (const PixelCase& c : pixel_cases()) {
     const Image image = case_image(c, seed);
@@ -65,13 +68,17 @@ inline void expect_definition(const std::string& step, const std::function<doubl
         ASSERT_TRUE(std::isnan(after[i]) || !is_float(type)) << step << " on " << describe(image.desc());
         continue;
       }
-      ASSERT_LE(std::abs(after[i] - expected), slack) << step << " on " << describe(image.desc()) << " seed " << seed << " sample " << i << " from " << before[i] << ": " << after[i] << " against " << expected;
+      ASSERT_LE(std::abs(after[i] - expected), slack)
+          << step << " on " << describe(image.desc()) << " seed " << seed << " sample " << i << " from " << before[i]
+          << ": " << after[i] << " against " << expected;
     }
   }
 }
 
 /// A float image of one row.
-inline Image row_of(const std::vector<double>& values) { return image_of<float>(static_cast<std::int64_t>(values.size()), 1, values); }
+inline Image row_of(const std::vector<double>& values) {
+  return image_of<float>(static_cast<std::int64_t>(values.size()), 1, values);
+}
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -81,9 +88,12 @@ inline void expect_values(const Image& image, const std::vector<double>& expecte
   const std::vector<double> actual = samples(image);
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (std::isnan(expected[i])) EXPECT_TRUE(std::isnan(actual[i])) << "sample " << i << " is " << actual[i];
-    else if (std::isinf(expected[i])) EXPECT_EQ(actual[i], expected[i]) << "sample " << i;
-    else EXPECT_NEAR(actual[i], expected[i], slack) << "sample " << i;
+    if (std::isnan(expected[i]))
+      EXPECT_TRUE(std::isnan(actual[i])) << "sample " << i << " is " << actual[i];
+    else if (std::isinf(expected[i]))
+      EXPECT_EQ(actual[i], expected[i]) << "sample " << i;
+    else
+      EXPECT_NEAR(actual[i], expected[i], slack) << "sample " << i;
   }
 }
 

@@ -36,9 +36,7 @@ fs::path fresh_folder() {
 
 class TwinDevice : public Device {
  public:
-  explicit TwinDevice(std::int64_t limit) : limit(limit), folder_(fresh_folder()) {
-    fs::create_directories(folder_);
-  }
+  explicit TwinDevice(std::int64_t limit) : limit(limit), folder_(fresh_folder()) { fs::create_directories(folder_); }
   ~TwinDevice() override {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
@@ -66,7 +64,8 @@ class TwinDevice : public Device {
     constexpr std::size_t batch = 24;
     std::vector<KernelSource> fresh;
     for (const KernelSource& s : sources)
-      if (!entries_.count(s.name) && std::none_of(fresh.begin(), fresh.end(), [&](auto& f) { return f.name == s.name; }))
+      if (!entries_.count(s.name) &&
+          std::none_of(fresh.begin(), fresh.end(), [&](auto& f) { return f.name == s.name; }))
         fresh.push_back(s);
     std::vector<std::vector<KernelSource>> batches;
     for (std::size_t i = 0; i < fresh.size(); i += batch)
@@ -96,13 +95,14 @@ class TwinDevice : public Device {
     std::ofstream out(stem + ".cpp");
     for (const KernelSource& s : sources) out << s.text << "\n";
     out.close();
-    const std::string command =
-        fmt::format("{} -std=c++20 -O1 -fPIC -shared -w -ffp-contract=off -fno-math-errno -mfma -I{} {}.cpp -o {}.so 2> {}.log",
-                    IMGPIPE_CXX, IMGPIPE_SOURCE_DIR, stem, stem, stem);
+    const std::string command = fmt::format(
+        "{} -std=c++20 -O1 -fPIC -shared -w -ffp-contract=off -fno-math-errno -mfma -I{} {}.cpp -o {}.so 2> {}.log",
+        IMGPIPE_CXX, IMGPIPE_SOURCE_DIR, stem, stem, stem);
     if (std::system(command.c_str()) != 0) {
       std::ifstream log(stem + ".log");
       std::string text((std::istreambuf_iterator<char>(log)), {});
-      throw DeviceError("the host compiler refused a generated kernel:\n" + text.substr(0, 4000) + sources[0].text, false);
+      throw DeviceError("the host compiler refused a generated kernel:\n" + text.substr(0, 4000) + sources[0].text,
+                        false);
     }
     void* library = dlopen((stem + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw DeviceError(dlerror(), false);
@@ -146,7 +146,8 @@ class TwinJob : public Job {
   void fill(Address to, unsigned char value, std::int64_t bytes) override {
     std::memset(reinterpret_cast<void*>(to), value, static_cast<std::size_t>(bytes));
   }
-  void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks, std::span<const std::byte> arguments) override {
+  void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks,
+              std::span<const std::byte> arguments) override {
     const auto& twin = static_cast<const TwinKernel&>(*kernel);
     std::vector<char> memory(static_cast<std::size_t>(twin.shared_bytes) + 16 + 64);
     char* fast = memory.data() + (16 - reinterpret_cast<std::uintptr_t>(memory.data()) % 16) % 16;

@@ -11,8 +11,6 @@ struct Params {
   std::optional<std::int64_t> width, height, depth;
 };
 
-
-
 FilterSpec spec();
 
 }  // namespace imgpipe::crop

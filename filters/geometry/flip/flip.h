@@ -11,8 +11,6 @@ struct Params {
   std::vector<Axis> axis{Axis::x};
 };
 
-
-
 FilterSpec spec();
 
 }  // namespace imgpipe::flip

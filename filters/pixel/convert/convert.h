@@ -9,8 +9,6 @@ struct Params {
   DType to = DType::f32;
 };
 
-
-
 FilterSpec spec();
 
 }  // namespace imgpipe::convert

@@ -26,7 +26,8 @@ Value build(Builder& b, Value in, Weights weights) {
   const ImageDesc& desc = b.info(in).desc;
   const int colours = b.info(in).colours(), channels = desc.channels;
   if (colours == 1) return in;
-  if (colours != 3) throw std::invalid_argument("needs an RGB or RGBA image, this one has " + std::to_string(channels) + " channels");
+  if (colours != 3)
+    throw std::invalid_argument("needs an RGB or RGBA image, this one has " + std::to_string(channels) + " channels");
   const bool old = weights == Weights::rec601;
   PixelOp op;
   op.flops = 5;
@@ -46,16 +47,19 @@ Value build(Builder& b, Value in, Weights weights) {
 
 FilterSpec spec() {
   return declare("pixel", Filter<Params>{
-      .name = "gray",
-      .summary = "Turn colour into gray.",
-      .kind = Kind::pixel,
-      .params = {field("weights", &Params::weights, "", "rec601 as OpenCV and Pillow have it, rec709 as scikit-image.")},
-      .main_param = "weights",
-      .result = "that of the image, one channel (and alpha)",
-      .formula = "0.299 R + 0.587 G + 0.114 B (rec601) or 0.2126 R + 0.7152 G + 0.0722 B (rec709), rounded once. Gray images pass.",
-      .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p.weights); },
-      .examples = {"rec709"},
-  });
+                              .name = "gray",
+                              .summary = "Turn colour into gray.",
+                              .kind = Kind::pixel,
+                              .params = {field("weights", &Params::weights, "",
+                                               "rec601 as OpenCV and Pillow have it, rec709 as scikit-image.")},
+                              .main_param = "weights",
+                              .result = "that of the image, one channel (and alpha)",
+                              .formula = "0.299 R + 0.587 G + 0.114 B (rec601) or 0.2126 R + 0.7152 G + 0.0722 B "
+                                         "(rec709), rounded once. Gray images pass.",
+                              .build = [](Builder& b, const StepInputs& in,
+                                          const Params& p) { return build(b, in.image, p.weights); },
+                              .examples = {"rec709"},
+                          });
 }
 
 }  // namespace imgpipe::gray

@@ -21,16 +21,22 @@ IMGPIPE_CLONES void scale_row(const T* in, T* out, std::int64_t n, T black_in, T
 const char* header = "filters/pixel/rescale/rescale.cuh";
 
 PixelOp to_float(Compute compute, const NominalRange& from) {
-  return unary_op(compute, header, "rescale::ToFloat", 10,
-                  [&](auto t) { return ToFloat<decltype(t)>{decltype(t)(from.black), decltype(t)(from.white - from.black)}; },
-                  [](auto* i, auto* o, std::int64_t n, const auto& k) { divide_row(i, o, n, k.black, k.range); });
+  return unary_op(
+      compute, header, "rescale::ToFloat", 10,
+      [&](auto t) {
+        return ToFloat<decltype(t)>{decltype(t)(from.black), decltype(t)(from.white - from.black)};
+      },
+      [](auto* i, auto* o, std::int64_t n, const auto& k) { divide_row(i, o, n, k.black, k.range); });
 }
 
 PixelOp to_integer(Compute compute, const NominalRange& from, const NominalRange& to) {
   const double scale = (to.white - to.black) / (from.white - from.black);
-  return unary_op(compute, header, "rescale::ToInteger", 2,
-                  [&](auto t) { return ToInteger<decltype(t)>{decltype(t)(from.black), decltype(t)(scale), decltype(t)(to.black)}; },
-                  [](auto* i, auto* o, std::int64_t n, const auto& k) { scale_row(i, o, n, k.black_in, k.scale, k.black_out); });
+  return unary_op(
+      compute, header, "rescale::ToInteger", 2,
+      [&](auto t) {
+        return ToInteger<decltype(t)>{decltype(t)(from.black), decltype(t)(scale), decltype(t)(to.black)};
+      },
+      [](auto* i, auto* o, std::int64_t n, const auto& k) { scale_row(i, o, n, k.black_in, k.scale, k.black_out); });
 }
 
 }  // namespace
@@ -45,17 +51,19 @@ Value build(Builder& b, Value in, DType to) {
 }
 
 FilterSpec spec() {
-  return declare("pixel", Filter<Params>{
-      .name = "rescale",
-      .summary = "Change the dtype and map nominal range to nominal range.",
-      .kind = Kind::pixel,
-      .params = {required(field("to", &Params::to, "", "The new dtype."))},
-      .main_param = "to",
-      .result = "`to`",
-      .formula = "(v - black) / (white - black) of the old range, scaled to the new one, alpha too: uint8 v becomes uint16 257 v, or float v / 255.",
-      .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p.to); },
-      .examples = {"uint8", "uint16", "float32", "int32"},
-  });
+  return declare(
+      "pixel", Filter<Params>{
+                   .name = "rescale",
+                   .summary = "Change the dtype and map nominal range to nominal range.",
+                   .kind = Kind::pixel,
+                   .params = {required(field("to", &Params::to, "", "The new dtype."))},
+                   .main_param = "to",
+                   .result = "`to`",
+                   .formula = "(v - black) / (white - black) of the old range, scaled to the new one, alpha too: uint8 "
+                              "v becomes uint16 257 v, or float v / 255.",
+                   .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p.to); },
+                   .examples = {"uint8", "uint16", "float32", "int32"},
+               });
 }
 
 }  // namespace imgpipe::rescale

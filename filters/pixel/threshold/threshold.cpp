@@ -18,10 +18,14 @@ IMGPIPE_CLONES void row(const T* in, T* out, std::int64_t n, T low, T high) {
 }
 
 Value between(Builder& b, Value in, double low, double high) {
-  return b.cast(b.pixel({in}, unary_op(b.compute(in), "filters/pixel/threshold/threshold.cuh", "threshold::Between", 3,
-                                       [&](auto t) { return Between<decltype(t)>{decltype(t)(low), decltype(t)(high)}; },
-                                       [](auto* i, auto* o, std::int64_t n, const auto& k) { row(i, o, n, k.low, k.high); })),
-                DType::u8);
+  return b.cast(
+      b.pixel({in}, unary_op(
+                        b.compute(in), "filters/pixel/threshold/threshold.cuh", "threshold::Between", 3,
+                        [&](auto t) {
+                          return Between<decltype(t)>{decltype(t)(low), decltype(t)(high)};
+                        },
+                        [](auto* i, auto* o, std::int64_t n, const auto& k) { row(i, o, n, k.low, k.high); })),
+      DType::u8);
 }
 
 /// A limit as text, when it is a number or a percentage.
@@ -61,27 +65,34 @@ Value above(Builder& b, Value in, Scalars scalars, int index) {
 }
 
 FilterSpec spec() {
-  return declare("pixel", Filter<Params>{
-      .name = "threshold",
-      .summary = "Make a mask of what is brighter than a limit.",
-      .kind = Kind::pixel,
-      .params = {field("value", &Params::value, "", "Limit: a number in native values, a percentage of the pixels, otsu or mean."),
-                 field("low", &Params::low, "", "With `high`: the mask is low < v <= high."),
-                 field("high", &Params::high, "", "See `low`.")},
-      .main_param = "value",
-      .result = "uint8, 0 or 255",
-      .formula = "255 where v > limit, else 0. NaN is background. Statistics are taken over all colours together, alpha left out.",
-      .validate = [](const Params& p, bool) {
-        if (p.value.empty() == (!p.low && !p.high)) throw std::invalid_argument("give `value`, or `low` and/or `high`");
-        if (!p.value.empty() && p.value != "otsu" && p.value != "mean" && !level_of(p.value))
-          throw std::invalid_argument("value must be a number, a percentage, otsu or mean, got '" + p.value + "'");
-      },
-      .build = [](Builder& b, const StepInputs& in, const Params& p) {
-        if (!p.value.empty()) return by_value(b, in.image, p.value);
-        return between(b, in.image, p.low.value_or(-inf), p.high.value_or(inf));
-      },
-      .examples = {"100", "0.5", "otsu", "mean", "30%", "{low: 10, high: 200}"},
-  });
+  return declare("pixel",
+                 Filter<Params>{
+                     .name = "threshold",
+                     .summary = "Make a mask of what is brighter than a limit.",
+                     .kind = Kind::pixel,
+                     .params = {field("value", &Params::value, "",
+                                      "Limit: a number in native values, a percentage of the pixels, otsu or mean."),
+                                field("low", &Params::low, "", "With `high`: the mask is low < v <= high."),
+                                field("high", &Params::high, "", "See `low`.")},
+                     .main_param = "value",
+                     .result = "uint8, 0 or 255",
+                     .formula = "255 where v > limit, else 0. NaN is background. Statistics are taken over all colours "
+                                "together, alpha left out.",
+                     .validate =
+                         [](const Params& p, bool) {
+                           if (p.value.empty() == (!p.low && !p.high))
+                             throw std::invalid_argument("give `value`, or `low` and/or `high`");
+                           if (!p.value.empty() && p.value != "otsu" && p.value != "mean" && !level_of(p.value))
+                             throw std::invalid_argument("value must be a number, a percentage, otsu or mean, got '" +
+                                                         p.value + "'");
+                         },
+                     .build =
+                         [](Builder& b, const StepInputs& in, const Params& p) {
+                           if (!p.value.empty()) return by_value(b, in.image, p.value);
+                           return between(b, in.image, p.low.value_or(-inf), p.high.value_or(inf));
+                         },
+                     .examples = {"100", "0.5", "otsu", "mean", "30%", "{low: 10, high: 200}"},
+                 });
 }
 
 }  // namespace imgpipe::threshold

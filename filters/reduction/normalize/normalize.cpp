@@ -48,22 +48,30 @@ Value build(Builder& b, Value in, const Params& p) {
 }
 
 FilterSpec spec() {
-  return declare("reduction", Filter<Params>{
-      .name = "normalize",
-      .summary = "Stretch a range of intensities to the full range.",
-      .kind = Kind::reduction,
-      .params = {field("low", &Params::low, "", "Becomes black: a value, or a percentage of the pixels."),
-                 field("high", &Params::high, "", "Becomes white: a value, or a percentage of the pixels."),
-                 field("to", &Params::to, "", "[min, max] of the result; the nominal range of the dtype when left out.")},
-      .result = "that of the image",
-      .formula = "black + (v - low) * ((white - black) / (high - low)), limited to the range. Percentages are quantiles, linear between order statistics, over all colours together (alpha and NaN left out). A constant image becomes black.",
-      .validate = [](const Params& p, bool) {
-        if (!p.to.empty() && (p.to.size() != 2 || p.to[0] >= p.to[1])) throw std::invalid_argument("to must be [min, max] with min below max");
-        if (p.low.percent == p.high.percent && p.low.value >= p.high.value) throw std::invalid_argument("low must be below high");
-      },
-      .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p); },
-      .examples = {"{low: 0.5%, high: 99.5%}", "{low: 10, high: 90%}", "{to: [10, 20]}", "{low: 5, high: 60}"},
-  });
+  return declare(
+      "reduction",
+      Filter<Params>{
+          .name = "normalize",
+          .summary = "Stretch a range of intensities to the full range.",
+          .kind = Kind::reduction,
+          .params = {field("low", &Params::low, "", "Becomes black: a value, or a percentage of the pixels."),
+                     field("high", &Params::high, "", "Becomes white: a value, or a percentage of the pixels."),
+                     field("to", &Params::to, "",
+                           "[min, max] of the result; the nominal range of the dtype when left out.")},
+          .result = "that of the image",
+          .formula = "black + (v - low) * ((white - black) / (high - low)), limited to the range. Percentages are "
+                     "quantiles, linear between order statistics, over all colours together (alpha and NaN left out). "
+                     "A constant image becomes black.",
+          .validate =
+              [](const Params& p, bool) {
+                if (!p.to.empty() && (p.to.size() != 2 || p.to[0] >= p.to[1]))
+                  throw std::invalid_argument("to must be [min, max] with min below max");
+                if (p.low.percent == p.high.percent && p.low.value >= p.high.value)
+                  throw std::invalid_argument("low must be below high");
+              },
+          .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p); },
+          .examples = {"{low: 0.5%, high: 99.5%}", "{low: 10, high: 90%}", "{to: [10, 20]}", "{low: 5, high: 60}"},
+      });
 }
 
 }  // namespace imgpipe::normalize

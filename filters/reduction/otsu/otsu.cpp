@@ -55,16 +55,21 @@ Value build(Builder& b, Value in, int bins) {
 }
 
 FilterSpec spec() {
-  return declare("reduction", Filter<Params>{
-      .name = "otsu",
-      .summary = "Make a mask by Otsu's threshold.",
-      .kind = Kind::reduction,
-      .params = {field("bins", &Params::bins, Range{2, 65536}, "", "Histogram bins between minimum and maximum, for images that are not 8- or 16-bit.")},
-      .result = "uint8, 0 or 255",
-      .formula = "Maximises the between-class variance (Otsu 1979) over the histogram of every value (8/16-bit) or of `bins` bins; v > threshold is foreground. All colours together; NaN and alpha left out. A constant image gives an empty mask.",
-      .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p.bins); },
-      .examples = {"{bins: 64}"},
-  });
+  return declare(
+      "reduction",
+      Filter<Params>{
+          .name = "otsu",
+          .summary = "Make a mask by Otsu's threshold.",
+          .kind = Kind::reduction,
+          .params = {field("bins", &Params::bins, Range{2, 65536}, "",
+                           "Histogram bins between minimum and maximum, for images that are not 8- or 16-bit.")},
+          .result = "uint8, 0 or 255",
+          .formula = "Maximises the between-class variance (Otsu 1979) over the histogram of every value (8/16-bit) or "
+                     "of `bins` bins; v > threshold is foreground. All colours together; NaN and alpha left out. A "
+                     "constant image gives an empty mask.",
+          .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p.bins); },
+          .examples = {"{bins: 64}"},
+      });
 }
 
 }  // namespace imgpipe::otsu

@@ -29,7 +29,9 @@ struct Finish {
         split = k;
       }
     }
-    scalars[0] = total == 0 ? maths::quiet_nan(0.0) : width == 1.0 ? low + double(split) : low + double(split + 1) * width;
+    scalars[0] = total == 0     ? maths::quiet_nan(0.0)
+                 : width == 1.0 ? low + double(split)
+                                : low + double(split + 1) * width;
   }
 };
 

@@ -9,8 +9,6 @@ struct Params {
   std::vector<double> percentiles{1, 50, 99};
 };
 
-
-
 FilterSpec spec();
 
 }  // namespace imgpipe::stats

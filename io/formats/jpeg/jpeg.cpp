@@ -1,11 +1,10 @@
 #include "io/formats/jpeg/jpeg.h"
 
-#include <csetjmp>
-#include <cstdio>
-
 #include <jpeglib.h>
 
 #include <algorithm>
+#include <csetjmp>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -57,7 +56,8 @@ int orientation_of(const jpeg_decompress_struct& info) {
 }
 
 /// Decodes into `rows` (RGB, gray or CMYK), or only the header when it is nullptr. No C++ object lives across a jump.
-bool decode(const std::byte* data, std::size_t size, Errors& errors, jpeg_decompress_struct& info, Header& header, std::vector<std::byte>* rows) {
+bool decode(const std::byte* data, std::size_t size, Errors& errors, jpeg_decompress_struct& info, Header& header,
+            std::vector<std::byte>* rows) {
   if (setjmp(errors.back)) {
     jpeg_destroy_decompress(&info);
     return false;
@@ -104,12 +104,14 @@ Decoded decode_file(const std::string& path, bool pixels) {
   // A whole decode needs all bytes; headers lie in front, EXIF and profiles included.
   const std::int64_t wanted = pixels ? file.size() : std::min<std::int64_t>(file.size(), 4 << 20);
   std::vector<std::byte> data = file.bytes(0, wanted);
-  const bool ends = data.size() >= 2 && data[data.size() - 2] == std::byte{0xff} && data[data.size() - 1] == std::byte{0xd9};
+  const bool ends =
+      data.size() >= 2 && data[data.size() - 2] == std::byte{0xff} && data[data.size() - 1] == std::byte{0xd9};
   Decoded decoded;
   Errors errors;
   jpeg_decompress_struct info{};
   info.err = set_up(errors);
-  if (!decode(data.data(), data.size(), errors, info, decoded.header, pixels ? &decoded.rows : nullptr)) throw InputError(path, refusal(errors));
+  if (!decode(data.data(), data.size(), errors, info, decoded.header, pixels ? &decoded.rows : nullptr))
+    throw InputError(path, refusal(errors));
   check_size(path, decoded.header.desc);
   if (!pixels || errors.manager.num_warnings == 0) return decoded;
   if (ends) throw InputError(path, "corrupt JPEG: " + std::string(errors.text));
@@ -154,7 +156,8 @@ bool has_adobe_marker(const std::string& path) {
   const std::vector<std::byte> data = file.bytes(0, std::min<std::int64_t>(file.size(), 1 << 20));
   const char adobe[] = "Adobe";
   for (std::size_t i = 0; i + 9 < data.size(); ++i)
-    if (data[i] == std::byte{0xff} && data[i + 1] == std::byte{0xee} && std::memcmp(&data[i + 4], adobe, 5) == 0) return true;
+    if (data[i] == std::byte{0xff} && data[i + 1] == std::byte{0xee} && std::memcmp(&data[i + 4], adobe, 5) == 0)
+      return true;
   return false;
 }
 
@@ -165,8 +168,10 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   result.notes = notes_of(decoded.header);
   if (!decoded.warning.empty()) result.warnings.push_back(decoded.warning);
   Image image(decoded.header.desc);
-  if (decoded.header.cmyk) cmyk_to_rgb(decoded.rows, has_adobe_marker(path), image);
-  else std::memcpy(image.data(), decoded.rows.data(), decoded.rows.size());
+  if (decoded.header.cmyk)
+    cmyk_to_rgb(decoded.rows, has_adobe_marker(path), image);
+  else
+    std::memcpy(image.data(), decoded.rows.data(), decoded.rows.size());
   result.pages.push_back(apply_orientation(std::move(image), decoded.header.orientation));
   return result;
 }
@@ -175,11 +180,13 @@ std::optional<std::string> cannot_hold(const ImageDesc& desc, std::size_t pages)
   if (const auto why = not_one_2d_image("JPEG", desc, pages)) return why;
   if (desc.dtype != DType::u8 || (desc.channels != 1 && desc.channels != 3) || desc.alpha)
     return cannot_hold_samples("JPEG", "uint8 gray or RGB", desc, "write .png or .tif, or add a step `rescale: uint8`");
-  if (desc.extent.width > 65535 || desc.extent.height > 65535) return "JPEG holds at most 65535 pixels a side: write .png or .tif";
+  if (desc.extent.width > 65535 || desc.extent.height > 65535)
+    return "JPEG holds at most 65535 pixels a side: write .png or .tif";
   return std::nullopt;
 }
 
-bool encode(const Image& image, int quality, Errors& errors, jpeg_compress_struct& info, unsigned char** bytes, unsigned long* size) {
+bool encode(const Image& image, int quality, Errors& errors, jpeg_compress_struct& info, unsigned char** bytes,
+            unsigned long* size) {
   if (setjmp(errors.back)) {
     jpeg_destroy_compress(&info);
     return false;
@@ -226,7 +233,9 @@ Format spec() {
   format.summary = "JPEG, 8-bit gray and RGB; CMYK is read as RGB";
   format.suffixes = {".jpg", ".jpeg"};
   format.priority = 10;
-  format.sniff = [](std::span<const std::byte> head) { return head.size() >= 3 && std::memcmp(head.data(), "\xff\xd8\xff", 3) == 0; };
+  format.sniff = [](std::span<const std::byte> head) {
+    return head.size() >= 3 && std::memcmp(head.data(), "\xff\xd8\xff", 3) == 0;
+  };
   format.read_info = read_info;
   format.read = read;
   format.cannot_hold = cannot_hold;

@@ -43,10 +43,14 @@ class Literal {
     while (!accept('}')) {
       const std::string key = quoted();
       expect(':');
-      if (key == "descr") header.descr = peek() == '[' ? refuse("structured arrays are not images") : quoted();
-      else if (key == "fortran_order") header.fortran = boolean();
-      else if (key == "shape") header.shape = tuple();
-      else refuse("unknown header key '" + key + "'");
+      if (key == "descr")
+        header.descr = peek() == '[' ? refuse("structured arrays are not images") : quoted();
+      else if (key == "fortran_order")
+        header.fortran = boolean();
+      else if (key == "shape")
+        header.shape = tuple();
+      else
+        refuse("unknown header key '" + key + "'");
       seen[key == "descr" ? 0 : key == "shape" ? 1 : 2] = true;
       if (!accept(',') && peek() != '}') refuse("malformed header");
     }
@@ -112,7 +116,8 @@ Header read_header(const std::string& path, std::FILE* file) {
     length |= static_cast<std::size_t>(start[10]) << 16 | static_cast<std::size_t>(start[11]) << 24;
     offset = 12;
   }
-  if (start[6] < 1 || start[6] > 3) throw InputError(path, "version " + std::to_string(start[6]) + " of the npy format is not known");
+  if (start[6] < 1 || start[6] > 3)
+    throw InputError(path, "version " + std::to_string(start[6]) + " of the npy format is not known");
   if (length > 65536) throw InputError(path, "the header is implausibly long");
   std::string text(length, '\0');
   if (std::fread(text.data(), 1, length, file) != length) throw InputError(path, "truncated header");
@@ -132,14 +137,18 @@ Stored stored_type(const std::string& path, const std::string& descr) {
   if (descr.size() < 3) throw InputError(path, "dtype '" + descr + "' is not known");
   const char order = descr[0];
   const std::string type = descr.substr(1);
-  constexpr std::pair<const char*, DType> types[] = {{"u1", DType::u8}, {"i1", DType::i8}, {"u2", DType::u16}, {"i2", DType::i16},
-                                                     {"u4", DType::u32}, {"i4", DType::i32}, {"f4", DType::f32}, {"f8", DType::f64}};
-  const bool big = order == '>' , swapped = big != (std::endian::native == std::endian::big) && order != '|';
+  constexpr std::pair<const char*, DType> types[] = {{"u1", DType::u8},  {"i1", DType::i8},  {"u2", DType::u16},
+                                                     {"i2", DType::i16}, {"u4", DType::u32}, {"i4", DType::i32},
+                                                     {"f4", DType::f32}, {"f8", DType::f64}};
+  const bool big = order == '>', swapped = big != (std::endian::native == std::endian::big) && order != '|';
   for (const auto& [name, dtype] : types)
     if (type == name) return {dtype, size_of(dtype), swapped, false, false};
   if (type == "b1") return {DType::u8, 1, false, true, false};
   if (type == "f2") return {DType::f32, 2, swapped, false, true};
-  const std::string words = type == "i8" ? "int64" : type == "u8" ? "uint64" : type[0] == 'c' ? "complex numbers" : "dtype '" + descr + "'";
+  const std::string words = type == "i8"     ? "int64"
+                            : type == "u8"   ? "uint64"
+                            : type[0] == 'c' ? "complex numbers"
+                                             : "dtype '" + descr + "'";
   throw InputError(path, words + " cannot be processed: convert to int32, uint32 or float64");
 }
 
@@ -147,7 +156,8 @@ ImageDesc desc_of(const std::string& path, const Header& header, const Stored& s
   ImageDesc desc;
   desc.dtype = stored.dtype;
   const auto& s = header.shape;
-  if (s.empty() || s.size() > 4) throw InputError(path, fmt::format("has {} axes; images have 1 to 4 (z, y, x, channel)", s.size()));
+  if (s.empty() || s.size() > 4)
+    throw InputError(path, fmt::format("has {} axes; images have 1 to 4 (z, y, x, channel)", s.size()));
   desc.extent.width = s.size() >= 3 ? s[2] : s.back();
   desc.extent.height = s.size() == 1 ? 1 : s.size() == 2 ? s[0] : s[1];
   desc.extent.depth = s.size() >= 3 ? s[0] : 1;
@@ -164,15 +174,18 @@ ImageDesc desc_of(const std::string& path, const Header& header, const Stored& s
   }
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path)) - header.data_offset;
   if (bytes != samples * static_cast<std::int64_t>(stored.size))
-    throw InputError(path, fmt::format("holds {} bytes of data, its header announces {}", bytes, samples * static_cast<std::int64_t>(stored.size)));
+    throw InputError(path, fmt::format("holds {} bytes of data, its header announces {}", bytes,
+                                       samples * static_cast<std::int64_t>(stored.size)));
   return desc;
 }
 
 float from_half(std::uint16_t h) {
   const int exponent = h >> 10 & 31, mantissa = h & 1023;
   const float sign = h >> 15 ? -1.0f : 1.0f;
-  if (exponent == 31) return mantissa ? std::numeric_limits<float>::quiet_NaN() : sign * std::numeric_limits<float>::infinity();
-  return sign * (exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24) : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25));
+  if (exponent == 31)
+    return mantissa ? std::numeric_limits<float>::quiet_NaN() : sign * std::numeric_limits<float>::infinity();
+  return sign * (exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
+                               : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25));
 }
 
 void swap_bytes(std::byte* data, std::int64_t count, std::size_t size) {
@@ -180,7 +193,8 @@ void swap_bytes(std::byte* data, std::int64_t count, std::size_t size) {
 }
 
 /// From Fortran order (first axis fastest) to C order.
-std::vector<std::byte> to_c_order(const std::vector<std::byte>& data, const std::vector<std::int64_t>& shape, std::size_t size) {
+std::vector<std::byte> to_c_order(const std::vector<std::byte>& data, const std::vector<std::int64_t>& shape,
+                                  std::size_t size) {
   std::vector<std::byte> result(data.size());
   std::vector<std::int64_t> index(shape.size(), 0);
   std::vector<std::int64_t> stride(shape.size(), 1);
@@ -228,7 +242,8 @@ ReadResult read(const std::string& path, std::size_t, std::size_t) {
       std::memcpy(&h, &data[2 * i], 2);
       image.samples<float>()[i] = from_half(h);
     }
-  else std::memcpy(image.data(), data.data(), data.size());
+  else
+    std::memcpy(image.data(), data.data(), data.size());
   ReadResult result;
   result.notes = notes_of(stored);
   result.pages.push_back(std::move(image));
@@ -241,7 +256,9 @@ std::string descr_of(DType type) {
 }
 
 std::optional<std::string> cannot_hold(const ImageDesc&, std::size_t pages) {
-  if (pages > 1) return fmt::format("npy holds one array, not {} pages: write .tif, or take the pages as a volume (volume: stack)", pages);
+  if (pages > 1)
+    return fmt::format("npy holds one array, not {} pages: write .tif, or take the pages as a volume (volume: stack)",
+                       pages);
   return std::nullopt;
 }
 
@@ -251,13 +268,24 @@ void write(const std::string& path, std::span<const Image> pages, const WriteOpt
   std::string shape = fmt::format("{}, {}", d.extent.height, d.extent.width);
   if (d.volume || d.channels > 1 || d.extent.depth > 1) shape = fmt::format("{}, {}", d.extent.depth, shape);
   if (d.channels > 1) shape += fmt::format(", {}", d.channels);
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr_of(d.dtype), shape);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr_of(d.dtype), shape);
   header.append((64 - (header.size() + 11) % 64) % 64, ' ');
   header += '\n';
   const File file = open_file(path, "wb");
-  const unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<unsigned char>(header.size() & 255), static_cast<unsigned char>(header.size() >> 8)};
+  const unsigned char start[10] = {0x93,
+                                   'N',
+                                   'U',
+                                   'M',
+                                   'P',
+                                   'Y',
+                                   1,
+                                   0,
+                                   static_cast<unsigned char>(header.size() & 255),
+                                   static_cast<unsigned char>(header.size() >> 8)};
   const auto bytes = static_cast<std::size_t>(d.bytes());
-  const bool written = std::fwrite(start, 1, 10, file.get()) == 10 && std::fwrite(header.data(), 1, header.size(), file.get()) == header.size() &&
+  const bool written = std::fwrite(start, 1, 10, file.get()) == 10 &&
+                       std::fwrite(header.data(), 1, header.size(), file.get()) == header.size() &&
                        std::fwrite(image.data(), 1, bytes, file.get()) == bytes && std::fflush(file.get()) == 0;
   if (!written) throw InputError(path, std::string("cannot be written: ") + std::strerror(errno));
 }
@@ -270,7 +298,9 @@ Format spec() {
   format.summary = "NumPy array";
   format.suffixes = {".npy"};
   format.priority = 10;
-  format.sniff = [](std::span<const std::byte> head) { return head.size() >= 6 && std::memcmp(head.data(), "\x93NUMPY", 6) == 0; };
+  format.sniff = [](std::span<const std::byte> head) {
+    return head.size() >= 6 && std::memcmp(head.data(), "\x93NUMPY", 6) == 0;
+  };
   format.read_info = read_info;
   format.read = read;
   format.cannot_hold = cannot_hold;

@@ -76,8 +76,8 @@ class Session {
   static void warn(png_structp png, png_const_charp text) {
     auto& session = *static_cast<Session*>(png_get_error_ptr(png));
     const std::string_view message(text);
-    const bool harmless =
-        message.ends_with("Too much image data") || message.ends_with("Extra compressed data") || message.starts_with("pHYs");
+    const bool harmless = message.ends_with("Too much image data") || message.ends_with("Extra compressed data") ||
+                          message.starts_with("pHYs");
     if (!harmless) png_error(png, text);
     session.warnings.emplace_back(message);
   }
@@ -167,8 +167,10 @@ Header header_of(Reader& reader, const Chunks& chunks) {
   desc.channels = (colour & PNG_COLOR_MASK_COLOR ? 3 : 1) + desc.alpha;
   set_spacing(desc.geometry, reader);
   header.orientation = chunks.orientation;
-  if (palette) header.notes.push_back(transparency ? "palette expanded to RGBA" : "palette expanded to RGB");
-  else if (transparency) header.notes.push_back("colour key expanded to alpha");
+  if (palette)
+    header.notes.push_back(transparency ? "palette expanded to RGBA" : "palette expanded to RGB");
+  else if (transparency)
+    header.notes.push_back("colour key expanded to alpha");
   if (!palette && bits < 8) header.notes.push_back(std::to_string(bits) + "-bit gray scaled to uint8");
   if (header.orientation != 1) header.notes.push_back(orientation_note(header.orientation));
   if (chunks.animated) header.notes.push_back("animated PNG: only its still image is read");
@@ -210,7 +212,8 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
 std::optional<std::string> cannot_hold(const ImageDesc& desc, std::size_t pages) {
   if (auto reason = not_one_2d_image("PNG", desc, pages)) return reason;
   const char* holds = "uint8 or uint16 gray, gray+alpha, RGB or RGBA";
-  const bool channels_fit = desc.alpha ? desc.channels == 2 || desc.channels == 4 : desc.channels == 1 || desc.channels == 3;
+  const bool channels_fit =
+      desc.alpha ? desc.channels == 2 || desc.channels == 4 : desc.channels == 1 || desc.channels == 3;
   if (!channels_fit) return cannot_hold_samples("PNG", holds, desc, "write .tif or .npy");
   if (desc.dtype != DType::u8 && desc.dtype != DType::u16)
     return cannot_hold_samples("PNG", holds, desc, "write .tif, or add a step `rescale: uint16`");
@@ -261,9 +264,9 @@ void write_image(Writer& writer) {
   png_set_write_fn(png, &writer, Writer::write_bytes, nullptr);
   png_set_user_limits(png, largest_side, largest_side);
   png_set_compression_level(png, writer.level);
-  png_set_IHDR(png, writer.info, static_cast<png_uint_32>(desc.extent.width), static_cast<png_uint_32>(desc.extent.height),
-               static_cast<int>(8 * size_of(desc.dtype)), colours[desc.channels - 1], PNG_INTERLACE_NONE,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(png, writer.info, static_cast<png_uint_32>(desc.extent.width),
+               static_cast<png_uint_32>(desc.extent.height), static_cast<int>(8 * size_of(desc.dtype)),
+               colours[desc.channels - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   set_resolution(writer, desc.geometry);
   png_write_info(png, writer.info);
   if (desc.dtype == DType::u16 && std::endian::native == std::endian::little) png_set_swap(png);

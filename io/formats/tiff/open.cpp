@@ -28,7 +28,8 @@ int on_warning(TIFF*, void* user, const char*, const char* format, va_list value
 }
 
 std::string format_words(const Page& p) {
-  const char* kinds[] = {"?", "unsigned integer", "signed integer", "float", "untyped", "complex integer", "complex float"};
+  const char* kinds[] = {"?",       "unsigned integer", "signed integer", "float",
+                         "untyped", "complex integer",  "complex float"};
   return fmt::format("{}-bit {}", p.bits, p.format <= 6 ? kinds[p.format] : "?");
 }
 
@@ -51,7 +52,8 @@ void check_size(TiffFile& file, const Page& p, std::size_t number) {
   const double bytes = static_cast<double>(p.width) * p.height * p.samples * p.bits / 8;
   // No TIFF compression but runs of one colour comes near this ratio.
   if (bytes > 1.1e12 || (bytes > 1 << 28 && bytes > stored * 4000))
-    throw InputError(file.path(), fmt::format("page {} claims {}x{} pixels, more than the file can hold", number, p.width, p.height));
+    throw InputError(file.path(), fmt::format("page {} claims {}x{} pixels, more than the file can hold", number,
+                                              p.width, p.height));
 }
 
 void read_colour(TiffFile& file, Page& p, std::size_t number) {
@@ -68,7 +70,8 @@ void read_colour(TiffFile& file, Page& p, std::size_t number) {
   if (p.ycbcr && p.compression != COMPRESSION_JPEG && p.compression != COMPRESSION_OJPEG)
     throw InputError(file.path(), fmt::format("page {}: YCbCr that is not JPEG-compressed cannot be read", number));
   if (p.photometric == PHOTOMETRIC_CIELAB || p.photometric == PHOTOMETRIC_LOGLUV || p.photometric == PHOTOMETRIC_LOGL)
-    throw InputError(file.path(), fmt::format("page {}: this colour space (photometric {}) cannot be read", number, p.photometric));
+    throw InputError(file.path(),
+                     fmt::format("page {}: this colour space (photometric {}) cannot be read", number, p.photometric));
 }
 
 }  // namespace
@@ -95,7 +98,8 @@ void TiffFile::close() {
 Page read_page_tags(TiffFile& file, std::size_t number) {
   TIFF* t = file.get();
   Page p;
-  if (!TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &p.width) || !TIFFGetField(t, TIFFTAG_IMAGELENGTH, &p.height) || p.width == 0 || p.height == 0)
+  if (!TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &p.width) || !TIFFGetField(t, TIFFTAG_IMAGELENGTH, &p.height) ||
+      p.width == 0 || p.height == 0)
     file.fail(fmt::format("page {} has no size", number));
   TIFFGetFieldDefaulted(t, TIFFTAG_BITSPERSAMPLE, &p.bits);
   TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &p.samples);
@@ -103,13 +107,19 @@ Page read_page_tags(TiffFile& file, std::size_t number) {
   TIFFGetFieldDefaulted(t, TIFFTAG_PLANARCONFIG, &p.planar);
   TIFFGetFieldDefaulted(t, TIFFTAG_ORIENTATION, &p.orientation);
   TIFFGetFieldDefaulted(t, TIFFTAG_COMPRESSION, &p.compression);
-  if (!TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &p.photometric)) p.photometric = p.samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+  if (!TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &p.photometric))
+    p.photometric = p.samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
   p.tiled = TIFFIsTiled(t);
   if (p.samples == 0) file.fail(fmt::format("page {} has no samples", number));
   const auto dtype = dtype_of_page(p);
   if (!dtype || (p.bits < 8 && p.samples != 1))
-    throw InputError(file.path(), fmt::format("page {}: {} samples cannot be read; 8, 16 and 32-bit integers, and 16, 32 and 64-bit floats can", number, format_words(p)));
-  if (!TIFFIsCODECConfigured(p.compression)) throw InputError(file.path(), fmt::format("page {}: compression {} is not supported by libtiff here", number, p.compression));
+    throw InputError(
+        file.path(),
+        fmt::format("page {}: {} samples cannot be read; 8, 16 and 32-bit integers, and 16, 32 and 64-bit floats can",
+                    number, format_words(p)));
+  if (!TIFFIsCODECConfigured(p.compression))
+    throw InputError(file.path(),
+                     fmt::format("page {}: compression {} is not supported by libtiff here", number, p.compression));
   check_size(file, p, number);
   read_colour(file, p, number);
   p.desc.dtype = *dtype;
@@ -147,7 +157,9 @@ std::string text_after(const std::string& text, const std::string& key, const st
 }
 
 std::string unit_of(const std::string& word) {
-  if (word == "micron" || word == "microns" || word == "um" || word == "\xc2\xb5m" || word == "\xce\xbcm" || word == "\\u00B5m" || word == "\xb5m") return "um";
+  if (word == "micron" || word == "microns" || word == "um" || word == "\xc2\xb5m" || word == "\xce\xbcm" ||
+      word == "\\u00B5m" || word == "\xb5m")
+    return "um";
   if (word == "mm" || word == "millimeter") return "mm";
   if (word == "nm" || word == "nanometer") return "nm";
   if (word == "m" || word == "meter") return "m";
@@ -158,7 +170,9 @@ std::string unit_of(const std::string& word) {
 bool good(double v) { return std::isfinite(v) && v > 0; }
 
 void imagej(const std::string& text, double per_x, double per_y, Description& d) {
-  const auto whole = [&](const char* key) { return static_cast<std::size_t>(std::max(0.0, value_after(text, key).value_or(0))); };
+  const auto whole = [&](const char* key) {
+    return static_cast<std::size_t>(std::max(0.0, value_after(text, key).value_or(0)));
+  };
   const std::size_t slices = whole("\nslices="), frames = whole("\nframes="), channels = whole("\nchannels=");
   d.images = whole("\nimages=");
   d.volume = slices > 1 && frames <= 1 && channels <= 1;
@@ -177,7 +191,8 @@ void imagej(const std::string& text, double per_x, double per_y, Description& d)
 void ome(const std::string& text, Description& d) {
   const auto number = [&](const char* key) { return value_after(text, key).value_or(1); };
   d.volume = number("SizeZ=\"") > 1 && number("SizeT=\"") <= 1 && number("SizeC=\"") <= 1;
-  const auto x = value_after(text, "PhysicalSizeX=\""), y = value_after(text, "PhysicalSizeY=\""), z = value_after(text, "PhysicalSizeZ=\"");
+  const auto x = value_after(text, "PhysicalSizeX=\""), y = value_after(text, "PhysicalSizeY=\""),
+             z = value_after(text, "PhysicalSizeZ=\"");
   if (!x || !y || !good(*x) || !good(*y)) return;
   const std::string word = text_after(text, "PhysicalSizeXUnit=\"", "\"");
   d.geometry.unit = word.empty() ? "um" : unit_of(word);
@@ -202,8 +217,10 @@ Description read_description(TIFF* t) {
   const char* text = nullptr;
   if (!TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text) || !text) return d;
   const std::string words(text);
-  if (words.compare(0, 7, "ImageJ=") == 0) imagej(words, per_x, per_y, d);
-  else if (words.find("<OME") != std::string::npos) ome(words, d);
+  if (words.compare(0, 7, "ImageJ=") == 0)
+    imagej(words, per_x, per_y, d);
+  else if (words.find("<OME") != std::string::npos)
+    ome(words, d);
   return d;
 }
 

@@ -25,18 +25,21 @@ void unpack(const std::byte* in, std::size_t columns, int bits, std::byte* out) 
 }
 
 /// Copies a block of rows from a decoded strip or tile into its place.
-void place(const std::byte* block, std::size_t block_columns, std::size_t x0, std::size_t y0, std::size_t columns, std::size_t rows,
-           const Page& p, int plane, Raw& raw) {
+void place(const std::byte* block, std::size_t block_columns, std::size_t x0, std::size_t y0, std::size_t columns,
+           std::size_t rows, const Page& p, int plane, Raw& raw) {
   const bool separate = p.planar == PLANARCONFIG_SEPARATE && p.samples > 1;
   const std::size_t channels = separate ? 1 : p.samples, stride = p.samples;
   const std::size_t row_bytes = p.bits < 8 ? (block_columns * p.bits + 7) / 8 : block_columns * channels * raw.size;
   for (std::size_t y = 0; y < rows; ++y) {
     const std::byte* from = block + y * row_bytes;
     std::byte* to = raw.data.data() + ((y0 + y) * p.width + x0) * stride * raw.size;
-    if (p.bits < 8) unpack(from, columns, p.bits, to);
-    else if (!separate) std::memcpy(to, from, columns * channels * raw.size);
+    if (p.bits < 8)
+      unpack(from, columns, p.bits, to);
+    else if (!separate)
+      std::memcpy(to, from, columns * channels * raw.size);
     else
-      for (std::size_t x = 0; x < columns; ++x) std::memcpy(to + (x * stride + plane) * raw.size, from + x * raw.size, raw.size);
+      for (std::size_t x = 0; x < columns; ++x)
+        std::memcpy(to + (x * stride + plane) * raw.size, from + x * raw.size, raw.size);
   }
 }
 
@@ -45,14 +48,17 @@ void read_tiles(TiffFile& file, const Page& p, std::size_t number, Raw& raw) {
   TIFFGetField(file.get(), TIFFTAG_TILEWIDTH, &tile_width);
   TIFFGetField(file.get(), TIFFTAG_TILELENGTH, &tile_height);
   const tmsize_t bytes = TIFFTileSize(file.get());
-  if (bytes <= 0 || tile_width == 0 || tile_height == 0 || bytes > (tmsize_t(1) << 32)) file.fail(fmt::format("page {} has impossible tiles", number));
+  if (bytes <= 0 || tile_width == 0 || tile_height == 0 || bytes > (tmsize_t(1) << 32))
+    file.fail(fmt::format("page {} has impossible tiles", number));
   std::vector<std::byte> block(static_cast<std::size_t>(bytes));
   const int planes = p.planar == PLANARCONFIG_SEPARATE ? p.samples : 1;
   for (int plane = 0; plane < planes; ++plane)
     for (std::uint32_t y = 0; y < p.height; y += tile_height)
       for (std::uint32_t x = 0; x < p.width; x += tile_width) {
-        if (TIFFReadTile(file.get(), block.data(), x, y, 0, static_cast<std::uint16_t>(plane)) < 0) file.fail(fmt::format("page {} cannot be decoded", number));
-        place(block.data(), tile_width, x, y, std::min(tile_width, p.width - x), std::min(tile_height, p.height - y), p, plane, raw);
+        if (TIFFReadTile(file.get(), block.data(), x, y, 0, static_cast<std::uint16_t>(plane)) < 0)
+          file.fail(fmt::format("page {} cannot be decoded", number));
+        place(block.data(), tile_width, x, y, std::min(tile_width, p.width - x), std::min(tile_height, p.height - y), p,
+              plane, raw);
       }
 }
 
@@ -69,7 +75,8 @@ void read_strips(TiffFile& file, const Page& p, std::size_t number, Raw& raw) {
       const std::uint32_t strip = TIFFComputeStrip(file.get(), y, static_cast<std::uint16_t>(plane));
       const std::uint32_t here = std::min(rows, p.height - y);
       const tmsize_t wanted = TIFFVStripSize(file.get(), here);
-      if (TIFFReadEncodedStrip(file.get(), strip, block.data(), wanted) != wanted) file.fail(fmt::format("page {} cannot be decoded", number));
+      if (TIFFReadEncodedStrip(file.get(), strip, block.data(), wanted) != wanted)
+        file.fail(fmt::format("page {} cannot be decoded", number));
       place(block.data(), p.width, 0, y, p.width, here, p, plane, raw);
     }
 }
@@ -79,8 +86,10 @@ Raw read_raw(TiffFile& file, const Page& p, std::size_t number) {
   if (p.ycbcr) TIFFSetField(file.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   raw.data.resize(std::size_t(p.width) * p.height * p.samples * raw.size);
   file.messages().error.clear();
-  if (p.tiled) read_tiles(file, p, number, raw);
-  else read_strips(file, p, number, raw);
+  if (p.tiled)
+    read_tiles(file, p, number, raw);
+  else
+    read_strips(file, p, number, raw);
   if (!file.messages().error.empty()) file.fail(fmt::format("page {} cannot be decoded", number));
   return raw;
 }
@@ -88,8 +97,10 @@ Raw read_raw(TiffFile& file, const Page& p, std::size_t number) {
 float from_half(std::uint16_t h) {
   const int exponent = h >> 10 & 31, mantissa = h & 1023;
   const float sign = h >> 15 ? -1.0f : 1.0f;
-  if (exponent == 31) return mantissa ? std::numeric_limits<float>::quiet_NaN() : sign * std::numeric_limits<float>::infinity();
-  return sign * (exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24) : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25));
+  if (exponent == 31)
+    return mantissa ? std::numeric_limits<float>::quiet_NaN() : sign * std::numeric_limits<float>::infinity();
+  return sign * (exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
+                               : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25));
 }
 
 template <class T>
@@ -106,7 +117,8 @@ void fill_palette(TiffFile& file, const Page& p, const Raw& raw, Image& image) {
   for (std::size_t i = 0; i < pixels; ++i) {
     const std::size_t k = index(i);
     const std::uint16_t entry[3] = {red[k], green[k], blue[k]};
-    for (int c = 0; c < 3; ++c) image.samples<T>()[3 * i + c] = static_cast<T>(sizeof(T) == 1 ? entry[c] >> 8 : entry[c]);
+    for (int c = 0; c < 3; ++c)
+      image.samples<T>()[3 * i + c] = static_cast<T>(sizeof(T) == 1 ? entry[c] >> 8 : entry[c]);
   }
 }
 
@@ -149,8 +161,10 @@ Image read_pixels(TiffFile& file, const Page& p, std::size_t number) {
   desc.extent = {p.width, p.height, 1};
   Image image(desc);
   if (p.palette) {
-    if (desc.dtype == DType::u8) fill_palette<std::uint8_t>(file, p, raw, image);
-    else fill_palette<std::uint16_t>(file, p, raw, image);
+    if (desc.dtype == DType::u8)
+      fill_palette<std::uint8_t>(file, p, raw, image);
+    else
+      fill_palette<std::uint16_t>(file, p, raw, image);
   } else if (p.cmyk) {
     visit_dtype(desc.dtype, [&](auto t) { to_rgb<decltype(t)>(p, raw, image); });
   } else if (p.format == SAMPLEFORMAT_IEEEFP && p.bits == 16) {
@@ -163,7 +177,9 @@ Image read_pixels(TiffFile& file, const Page& p, std::size_t number) {
     std::memcpy(image.data(), raw.data.data(), raw.data.size());
   }
   if (p.bits < 8 && !p.palette)
-    for (std::int64_t i = 0; i < desc.samples(); ++i) image.samples<std::uint8_t>()[i] = static_cast<std::uint8_t>(image.samples<std::uint8_t>()[i] * (255 / ((1 << p.bits) - 1)));
+    for (std::int64_t i = 0; i < desc.samples(); ++i)
+      image.samples<std::uint8_t>()[i] =
+          static_cast<std::uint8_t>(image.samples<std::uint8_t>()[i] * (255 / ((1 << p.bits) - 1)));
   if (p.inverted)
     visit_dtype(desc.dtype, [&](auto t) {
       const NominalRange range = nominal_range(desc.dtype);

@@ -20,7 +20,8 @@ namespace {
 bool sniff(std::span<const std::byte> head) {
   if (head.size() < 4) return false;
   const auto* b = reinterpret_cast<const unsigned char*>(head.data());
-  return (b[0] == 'I' && b[1] == 'I' && (b[2] == 42 || b[2] == 43) && b[3] == 0) || (b[0] == 'M' && b[1] == 'M' && b[2] == 0 && (b[3] == 42 || b[3] == 43));
+  return (b[0] == 'I' && b[1] == 'I' && (b[2] == 42 || b[2] == 43) && b[3] == 0) ||
+         (b[0] == 'M' && b[1] == 'M' && b[2] == 0 && (b[3] == 42 || b[3] == 43));
 }
 
 /// Thumbnails and masks are not pages.
@@ -93,7 +94,8 @@ void read_following(TiffFile& file, const Page& page, std::size_t count, ReadRes
   const bool swapped = TIFFIsByteSwapped(file.get());
   for (std::size_t k = 1; k < count; ++k) {
     Image slice(page.desc);
-    const bool read = std::fseek(raw, static_cast<long>(offsets[0] + k * bytes), SEEK_SET) == 0 && std::fread(slice.data(), 1, bytes, raw) == static_cast<std::size_t>(bytes);
+    const bool read = std::fseek(raw, static_cast<long>(offsets[0] + k * bytes), SEEK_SET) == 0 &&
+                      std::fread(slice.data(), 1, bytes, raw) == static_cast<std::size_t>(bytes);
     if (!read) {
       std::fclose(raw);
       throw InputError(file.path(), fmt::format("slice {} of {} is missing", k + 1, count));
@@ -130,7 +132,8 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
 }
 
 std::optional<std::string> cannot_hold(const ImageDesc& desc, std::size_t) {
-  if (desc.channels > 65535 || desc.extent.width > 0xffffffffll || desc.extent.height > 0xffffffffll) return "TIFF holds at most 65535 channels and 2^32 - 1 pixels a side";
+  if (desc.channels > 65535 || desc.extent.width > 0xffffffffll || desc.extent.height > 0xffffffffll)
+    return "TIFF holds at most 65535 channels and 2^32 - 1 pixels a side";
   return std::nullopt;
 }
 

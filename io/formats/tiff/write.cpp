@@ -21,7 +21,8 @@ constexpr std::int64_t strip_bytes = 256 * 1024;
 
 std::uint32_t rows_per_strip(const ImageDesc& d) {
   const std::int64_t row = d.extent.width * d.channels * static_cast<std::int64_t>(size_of(d.dtype));
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(strip_bytes / std::max<std::int64_t>(1, row), 1, d.extent.height));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(strip_bytes / std::max<std::int64_t>(1, row), 1, d.extent.height));
 }
 
 std::string description_of(const ImageDesc& d) {
@@ -47,7 +48,10 @@ void set_tags(TIFF* t, const ImageDesc& d, int level, bool first) {
   TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, static_cast<int>(8 * size_of(d.dtype)));
   TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, d.channels);
   const bool is_signed = d.dtype == DType::i8 || d.dtype == DType::i16 || d.dtype == DType::i32;
-  TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, is_float(d.dtype) ? SAMPLEFORMAT_IEEEFP : is_signed ? SAMPLEFORMAT_INT : SAMPLEFORMAT_UINT);
+  TIFFSetField(t, TIFFTAG_SAMPLEFORMAT,
+               is_float(d.dtype) ? SAMPLEFORMAT_IEEEFP
+               : is_signed       ? SAMPLEFORMAT_INT
+                                 : SAMPLEFORMAT_UINT);
   const int colours = d.channels - (d.alpha ? 1 : 0);
   const bool rgb = colours == 3;
   TIFFSetField(t, TIFFTAG_PHOTOMETRIC, rgb ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
@@ -63,7 +67,8 @@ void set_tags(TIFF* t, const ImageDesc& d, int level, bool first) {
   TIFFSetField(t, TIFFTAG_COMPRESSION, level > 0 ? COMPRESSION_ADOBE_DEFLATE : COMPRESSION_NONE);
   if (level > 0) {
     TIFFSetField(t, TIFFTAG_ZIPQUALITY, level);
-    if (d.dtype != DType::f64) TIFFSetField(t, TIFFTAG_PREDICTOR, is_float(d.dtype) ? PREDICTOR_FLOATINGPOINT : PREDICTOR_HORIZONTAL);
+    if (d.dtype != DType::f64)
+      TIFFSetField(t, TIFFTAG_PREDICTOR, is_float(d.dtype) ? PREDICTOR_FLOATINGPOINT : PREDICTOR_HORIZONTAL);
   }
   set_geometry(t, d);
   if (first && d.volume) TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, description_of(d).c_str());
@@ -76,7 +81,9 @@ void write_slice(TiffFile& file, const ImageDesc& d, const std::byte* samples) {
   for (std::int64_t y = 0, index = 0; y < d.extent.height; y += rows, ++index) {
     const auto bytes = static_cast<std::size_t>(row * std::min<std::int64_t>(rows, d.extent.height - y));
     std::memcpy(strip.data(), samples + y * row, bytes);  // the predictor works in place
-    if (TIFFWriteEncodedStrip(file.get(), static_cast<std::uint32_t>(index), strip.data(), static_cast<tmsize_t>(bytes)) < 0) file.fail("cannot be written");
+    if (TIFFWriteEncodedStrip(file.get(), static_cast<std::uint32_t>(index), strip.data(),
+                              static_cast<tmsize_t>(bytes)) < 0)
+      file.fail("cannot be written");
   }
 }
 

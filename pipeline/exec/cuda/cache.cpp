@@ -47,10 +47,14 @@ bool is_private(const std::string& folder) {
 
 std::optional<std::string> cache_folder() {
   std::string folder;
-  if (const char* own = std::getenv("IMGPIPE_CACHE_DIR"); own && *own) folder = own;
-  else if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) folder = std::string(xdg) + "/imgpipe";
-  else if (const char* home = std::getenv("HOME"); home && *home) folder = std::string(home) + "/.cache/imgpipe";
-  else return std::nullopt;
+  if (const char* own = std::getenv("IMGPIPE_CACHE_DIR"); own && *own)
+    folder = own;
+  else if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg)
+    folder = std::string(xdg) + "/imgpipe";
+  else if (const char* home = std::getenv("HOME"); home && *home)
+    folder = std::string(home) + "/.cache/imgpipe";
+  else
+    return std::nullopt;
   std::error_code error;
   if (!fs::exists(folder, error)) {
     fs::create_directories(fs::path(folder).parent_path(), error);

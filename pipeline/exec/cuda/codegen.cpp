@@ -13,6 +13,8 @@ namespace {
 /// Pixels that a thread handles at once, and a block's share, where pixels are independent.
 constexpr int flat_pack = 8;
 constexpr int flat_tile = 256 * flat_pack;
+/// Resident blocks asked for then: enough loads under way to keep memory busy.
+constexpr int flat_blocks = 5;
 constexpr std::int64_t shared_limit = 227 * 1024;
 
 const char* c_name(DType type) {
@@ -48,9 +50,10 @@ class Generator {
     body(offsets);
     const std::string name = hash_name(includes_ + args_ + body_);
     const std::int64_t fit = bytes == 0 || in_memory_ ? 4 : shared_limit / (bytes + 1024);
-    const int blocks = static_cast<int>(std::clamp<std::int64_t>(fit, 1, 3));
-    kernel_.text = fmt::format("{}\nnamespace imgpipe {{\nnamespace {} {{\n{}\n{}\nIMGPIPE_KERNEL({}, Args, {}, {})\n}}\n}}\n",
-                               includes_, name, args_, body_, name, kernel_.threads, blocks);
+    const int blocks = group_.tile[0] == 0 ? flat_blocks : static_cast<int>(std::clamp<std::int64_t>(fit, 1, 3));
+    kernel_.text =
+        fmt::format("{}\nnamespace imgpipe {{\nnamespace {} {{\n{}\n{}\nIMGPIPE_KERNEL({}, Args, {}, {})\n}}\n}}\n",
+                    includes_, name, args_, body_, name, kernel_.threads, blocks);
     kernel_.name = name;
     return std::move(kernel_);
   }
@@ -127,9 +130,7 @@ class Generator {
     if (!extra_.empty()) includes_ += "namespace imgpipe {\n" + extra_ + "}\n";
   }
 
-  bool rides(int reduce) const {
-    return std::get<ReduceOp>(node(reduce).op).kind == ReduceOp::Kind::extrema;
-  }
+  bool rides(int reduce) const { return std::get<ReduceOp>(node(reduce).op).kind == ReduceOp::Kind::extrema; }
 
   void line(const std::string& text) { body_ += std::string(2 * depth_, ' ') + text + "\n"; }
   void open(const std::string& text) {
@@ -145,14 +146,18 @@ class Generator {
     line("template <class Block>");
     open("IMGPIPE_FN void body(const Args& a, const Block& block, char* fast)");
     line("const Frame& f = a.frame;");
-    line(in_memory_ ? "char* const memory = f.scratch + block.index() * f.scratch_bytes;" : "char* const memory = fast;");
+    line(in_memory_ ? "char* const memory = f.scratch + block.index() * f.scratch_bytes;"
+                    : "char* const memory = fast;");
     line("Counter counter;");
     for (int r : group_.reduces)
       if (rides(r)) line(fmt::format("ExtremaCount<{}> extrema_{};", type(node(r).inputs[0]), r));
     for (int n : group_.nodes) operation(n);
     open("for (i64 t = block.index(); t < f.tiles; t += block.count())");
-    if (kernel_.flat) line(fmt::format("const Origin o = row_origin<{}>(f, t);", kernel_.tile[0]));
-    else line(fmt::format("const Origin o = tile_origin<{}, {}, {}>(f, t);", kernel_.tile[0], kernel_.tile[1], kernel_.tile[2]));
+    if (kernel_.flat)
+      line(fmt::format("const Origin o = row_origin<{}>(f, t);", kernel_.tile[0]));
+    else
+      line(fmt::format("const Origin o = tile_origin<{}, {}, {}>(f, t);", kernel_.tile[0], kernel_.tile[1],
+                       kernel_.tile[2]));
     for (std::size_t i = 0; i < group_.tile_values.size(); ++i) tile(group_.tile_values[i], offsets[i]);
     for (std::size_t s = 0; s < group_.stages.size(); ++s) stage(static_cast<int>(s));
     if (!group_.tile_values.empty()) line("block.sync();");
@@ -204,15 +209,15 @@ class Generator {
     if (s > 0) line("block.sync();");
     stage_ = s;
     registers_.clear();
-    if (stage.source == Stage::Source::window) window_stage(stage);
-    else pixel_stage(stage);
+    if (stage.source == Stage::Source::window)
+      window_stage(stage);
+    else
+      pixel_stage(stage);
   }
 
   // Loads and tile values that the first pass needs in registers.
   bool wanted_at_load(int v) const {
-    const auto uses = [&](int n) {
-      return std::count(node(n).inputs.begin(), node(n).inputs.end(), v) > 0;
-    };
+    const auto uses = [&](int n) { return std::count(node(n).inputs.begin(), node(n).inputs.end(), v) > 0; };
     const Stage& first = group_.stages[0];
     if (std::any_of(first.nodes.begin(), first.nodes.end(), uses) || kept(v)) return true;
     if (std::count(group_.stores.begin(), group_.stores.end(), v)) return true;
@@ -227,7 +232,8 @@ class Generator {
     covered.high[0] = (kernel_.tile[0] + covered.high[0] + pack - 1) / pack * pack - kernel_.tile[0];
     open("");
     line(fmt::format("const bool inner = o.inside<{}>();", region(covered, kernel_.tile)));
-    open(fmt::format("for_packs<{}, {}>(block, [&](auto p, int x, int y, int z)", region(stage.region, kernel_.tile), pack));
+    open(fmt::format("for_packs<{}, {}>(block, [&](auto p, int x, int y, int z)", region(stage.region, kernel_.tile),
+                     pack));
     own_ = stage.region.empty();
     line("constexpr int N = decltype(p)::n;");
     if (stage.source == Stage::Source::load)
@@ -261,8 +267,10 @@ class Generator {
       open(fmt::format("for (int c = 0; c < {}; ++c)", count));
       if (untouched >= 0) line(fmt::format("if (c == {}) continue;", untouched));
       if (op.border == Border::wrap)
-        line(fmt::format("refill_wrapped<Need, {}>(block, t_{}.channel(c), f, o, a.in_{}, c);", sample(input), input, input));
-      else line(fmt::format("refill<Need>(block, t_{}.channel(c), f, o, a.edge_{});", input, n));
+        line(fmt::format("refill_wrapped<Need, {}>(block, t_{}.channel(c), f, o, a.in_{}, c);", sample(input), input,
+                         input));
+      else
+        line(fmt::format("refill<Need>(block, t_{}.channel(c), f, o, a.edge_{});", input, n));
       close();
       line("block.sync();");
       close();
@@ -294,7 +302,8 @@ class Generator {
     const bool from_tile = t && t->first_stage < stage_ && t->last_stage >= stage_;
     declare(v);
     each_channel(v, [&](const std::string& c, const std::string& values) {
-      if (from_tile) line(fmt::format("p.read(t_{}.channel({}), x, y, z, {});", v, c, values));
+      if (from_tile)
+        line(fmt::format("p.read(t_{}.channel({}), x, y, z, {});", v, c, values));
       else if (load)
         line(fmt::format("load_pack<{}, {}, {}>(p, a.in_{}, o, {}, x, y, z, {}, {});", type(v), sample(v),
                          !per_channel_ && kernel_.tile[0] % 4 == 0, v, per_channel_ ? "false" : "inner", c, values));
@@ -302,8 +311,10 @@ class Generator {
   }
 
   void declare(int n) {
-    if (per_channel_) line(fmt::format("{} v_{}[N];", type(n), n));
-    else line(fmt::format("{} v_{}[{}][N];", type(n), n, channels(n)));
+    if (per_channel_)
+      line(fmt::format("{} v_{}[N];", type(n), n));
+    else
+      line(fmt::format("{} v_{}[{}][N];", type(n), n, channels(n)));
   }
 
   template <class F>
@@ -321,16 +332,14 @@ class Generator {
     op.channelwise ? evaluate_channelwise(n, op) : evaluate_pixelwise(n, op);
   }
 
-  std::string position(const PixelOp& op) const {
-    return op.reads_position ? ", p.position(f, o, x, y, z, j)" : "";
-  }
+  std::string position(const PixelOp& op) const { return op.reads_position ? ", p.position(f, o, x, y, z, j)" : ""; }
 
   void evaluate_cast(int n, const CastOp& cast) {
     const int in = node(n).inputs[0];
     each_channel(n, [&](const std::string& c, const std::string& values) {
       const std::string from = per_channel_ ? fmt::format("v_{}", in) : fmt::format("v_{}[{}]", in, c);
-      line(fmt::format("cast_pack<{}, {}, {}, {}, {}>(p, o, x, y, z, {}, {}, counter);", c_name(cast.to), kernel_.tile[0],
-                       kernel_.tile[1], kernel_.tile[2], own_, from, values));
+      line(fmt::format("cast_pack<{}, {}, {}, {}, {}>(p, o, x, y, z, {}, {}, counter);", c_name(cast.to),
+                       kernel_.tile[0], kernel_.tile[1], kernel_.tile[2], own_, from, values));
     });
   }
 
@@ -389,8 +398,9 @@ class Generator {
     if (!per_channel_ && c == std::to_string(alpha(n))) return;
     const std::string colour = per_channel_ && alpha(n) >= 0 ? fmt::format("c != {} && ", alpha(n)) : "";
     line("IMGPIPE_UNROLL");
-    line(fmt::format("for (int j = 0; j < N; ++j) if ({}(p.template owns<{}, {}, {}, {}>(o, x, y, z, j))) extrema_{}.add({}[j]);",
-                     colour, kernel_.tile[0], kernel_.tile[1], kernel_.tile[2], own_, r, values));
+    line(fmt::format(
+        "for (int j = 0; j < N; ++j) if ({}(p.template owns<{}, {}, {}, {}>(o, x, y, z, j))) extrema_{}.add({}[j]);",
+        colour, kernel_.tile[0], kernel_.tile[1], kernel_.tile[2], own_, r, values));
   }
 
   const Graph& graph_;

@@ -23,9 +23,9 @@ struct KernelSource {
   std::array<int, 3> tile;
   int threads = 256;
   std::int64_t shared_bytes = 0;
-  std::int64_t scratch_bytes = 0;   ///< a block, when tiles do not fit in shared memory
-  bool flat = false;                ///< pixels are independent: dense images may be run as one long row
-  bool merged_channels = false;     ///< as above with channels as pixels
+  std::int64_t scratch_bytes = 0;  ///< a block, when tiles do not fit in shared memory
+  bool flat = false;               ///< pixels are independent: dense images may be run as one long row
+  bool merged_channels = false;    ///< as above with channels as pixels
 };
 
 /// `flat_images`: loads and stores are dense, so that rows (and channels) may be joined.

@@ -32,7 +32,10 @@ struct Nvrtc {
 
   Nvrtc() : library(names()) {
     if (!library.open())
-      throw DeviceError("the CUDA run-time compiler (libnvrtc.so.13 or .12) was not found: install the CUDA toolkit, or put its lib64 on LD_LIBRARY_PATH", false);
+      throw DeviceError(
+          "the CUDA run-time compiler (libnvrtc.so.13 or .12) was not found: install the CUDA toolkit, or put its "
+          "lib64 on LD_LIBRARY_PATH",
+          false);
     library.find(version, "nvrtcVersion");
     library.find(error_string, "nvrtcGetErrorString");
     library.find(create_program, "nvrtcCreateProgram");
@@ -99,7 +102,8 @@ std::string architecture_for(int major, int minor) {
   for (int arch : known)
     if (arch / 10 == major && arch % 10 <= minor && arch > best) best = arch;
   if (best == 0)
-    throw DeviceError(fmt::format("NVRTC {} has no target for compute capability {}.{}", compiler_version(), major, minor), false);
+    throw DeviceError(
+        fmt::format("NVRTC {} has no target for compute capability {}.{}", compiler_version(), major, minor), false);
   return fmt::format("sm_{}", best);
 }
 
@@ -111,13 +115,23 @@ std::string compile(const KernelSource& source, const std::string& architecture)
   }
   Program program;
   nvrtc().check(nvrtc().create_program(&program.handle, source.text.c_str(), (source.name + ".cu").c_str(),
-                                       static_cast<int>(texts.size()), texts.data(), names.data()), "nvrtc program");
+                                       static_cast<int>(texts.size()), texts.data(), names.data()),
+                "nvrtc program");
   const std::string target = "--gpu-architecture=" + architecture;
-  const char* options[] = {target.c_str(), "--std=c++20", "--fmad=false", "--prec-div=true", "--prec-sqrt=true",
-                           "--ftz=false", "--device-as-default-execution-space", "--diag-suppress=177", "--generate-line-info"};
+  const char* options[] = {target.c_str(),
+                           "--std=c++20",
+                           "--fmad=false",
+                           "--prec-div=true",
+                           "--prec-sqrt=true",
+                           "--ftz=false",
+                           "--device-as-default-execution-space",
+                           "--diag-suppress=177",
+                           "--generate-line-info"};
   const nvrtcResult result = nvrtc().compile_program(program.handle, static_cast<int>(std::size(options)), options);
   if (result != NVRTC_SUCCESS)
-    throw DeviceError(fmt::format("the run-time compiler refused a kernel ({}):\n{}", nvrtc().error_string(result), log_of(program)), false);
+    throw DeviceError(
+        fmt::format("the run-time compiler refused a kernel ({}):\n{}", nvrtc().error_string(result), log_of(program)),
+        false);
   std::size_t size = 0;
   nvrtc().check(nvrtc().cubin_size(program.handle, &size), "nvrtc cubin");
   std::string cubin(size, '\0');
@@ -133,7 +147,8 @@ std::string cubin_of(const KernelSource& source, const std::string& architecture
   }();
   const std::optional<std::string> folder = cache_folder();
   if (!folder) return compile(source, architecture);
-  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", IMGPIPE_VERSION, compiler_version(), architecture, source.text, headers);
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}", IMGPIPE_VERSION, compiler_version(), architecture, source.text, headers);
   if (const auto known = cache_read(*folder, key)) return *known;
   std::string cubin = compile(source, architecture);
   cache_write(*folder, key, cubin);

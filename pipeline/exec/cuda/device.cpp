@@ -76,12 +76,14 @@ class Event {
 
 class LoadedKernel : public Kernel {
  public:
-  LoadedKernel(const KernelSource& source, const std::string& cubin) : threads(source.threads), shared(source.shared_bytes) {
+  LoadedKernel(const KernelSource& source, const std::string& cubin)
+      : threads(source.threads), shared(source.shared_bytes) {
     driver().check(driver().module_load(&module_, cubin.data()), "loading a kernel");
     driver().check(driver().module_function(&function, module_, source.name.c_str()), "loading a kernel");
     if (shared > 48 * 1024)
-      driver().check(driver().function_set(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared)),
-                     "shared memory of a kernel");
+      driver().check(
+          driver().function_set(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared)),
+          "shared memory of a kernel");
   }
   ~LoadedKernel() override { driver().module_unload(module_); }
   CUfunction function = nullptr;
@@ -249,7 +251,8 @@ class CudaJob : public Job {
         return block;
       }
     const Address block = device_.memory().take(bytes);
-    if (block == 0) throw OutOfDeviceMemory(fmt::format("out of device memory ({:.1f} MiB more were needed)", bytes / 1048576.0));
+    if (block == 0)
+      throw OutOfDeviceMemory(fmt::format("out of device memory ({:.1f} MiB more were needed)", bytes / 1048576.0));
     blocks_.insert(block);
     sizes_[block] = bytes;
     return block;
@@ -263,7 +266,8 @@ class CudaJob : public Job {
     const std::lock_guard lock(device_.enqueue);
     if (!uploading_) upload_begin_.record(device_.streams().upload);
     uploading_ = true;
-    driver().check(driver().upload(to, slot, static_cast<std::size_t>(bytes), device_.streams().upload.get()), "upload");
+    driver().check(driver().upload(to, slot, static_cast<std::size_t>(bytes), device_.streams().upload.get()),
+                   "upload");
     upload_end_.record(device_.streams().upload);
     ++device_.uploads;
     device_.bytes_up += static_cast<std::uint64_t>(bytes);
@@ -275,7 +279,8 @@ class CudaJob : public Job {
     driver().check(driver().fill(to, value, static_cast<std::size_t>(bytes), device_.streams().compute.get()), "fill");
   }
 
-  void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks, std::span<const std::byte> arguments) override {
+  void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks,
+              std::span<const std::byte> arguments) override {
     auto& loaded = static_cast<LoadedKernel&>(*kernel);
     kernels_.push_back(kernel);
     alignas(16) std::byte copy[32752];
@@ -284,9 +289,10 @@ class CudaJob : public Job {
     void* pointers[] = {copy};
     const std::lock_guard lock(device_.enqueue);
     begin_compute();
-    driver().check(driver().launch(loaded.function, static_cast<unsigned>(blocks), 1, 1,
-                                   static_cast<unsigned>(loaded.threads), 1, 1, static_cast<unsigned>(loaded.shared),
-                                   device_.streams().compute.get(), pointers, nullptr), "launch");
+    driver().check(
+        driver().launch(loaded.function, static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(loaded.threads), 1,
+                        1, static_cast<unsigned>(loaded.shared), device_.streams().compute.get(), pointers, nullptr),
+        "launch");
   }
 
   void download(void* to, Address from, std::int64_t bytes) override {
@@ -296,7 +302,8 @@ class CudaJob : public Job {
     compute_end_.record(device_.streams().compute);
     compute_end_.hold(device_.streams().download);
     download_begin_.record(device_.streams().download);
-    driver().check(driver().download(slot, from, static_cast<std::size_t>(bytes), device_.streams().download.get()), "download");
+    driver().check(driver().download(slot, from, static_cast<std::size_t>(bytes), device_.streams().download.get()),
+                   "download");
     download_end_.record(device_.streams().download);
     copies_.push_back({to, slot, bytes});
     ++device_.downloads;

@@ -25,8 +25,8 @@ struct DeviceInfo {
   std::int64_t shared_per_block = 0;  ///< bytes, opt-in
   std::int64_t shared_per_multiprocessor = 0;
   std::int64_t memory = 0, free_memory = 0, l2 = 0;
-  double bytes_per_second = 0;        ///< of device memory, by clock and bus width
-  std::string driver, compiler;       ///< versions
+  double bytes_per_second = 0;   ///< of device memory, by clock and bus width
+  std::string driver, compiler;  ///< versions
 };
 
 /// Copies between host and device so far: what a test counts.
@@ -52,7 +52,8 @@ class Job {
   virtual void upload(Address to, const void* from, std::int64_t bytes) = 0;
   virtual void fill(Address to, unsigned char value, std::int64_t bytes) = 0;
   /// `arguments` is the one argument struct of the kernel.
-  virtual void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks, std::span<const std::byte> arguments) = 0;
+  virtual void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks,
+                      std::span<const std::byte> arguments) = 0;
   /// `to` is valid after `wait`.
   virtual void download(void* to, Address from, std::int64_t bytes) = 0;
   virtual void wait() = 0;

@@ -27,7 +27,9 @@ class ArgumentBytes {
     bytes_.insert(bytes_.end(), from, from + size);
   }
   template <class T>
-  void add(const T& value) { add(&value, sizeof(T)); }
+  void add(const T& value) {
+    add(&value, sizeof(T));
+  }
   std::span<const std::byte> finish() {
     bytes_.resize(aligned(static_cast<std::int64_t>(bytes_.size()), 16));
     return bytes_;
@@ -40,7 +42,12 @@ class ArgumentBytes {
 class ImageRun {
  public:
   ImageRun(Device& device, const Plan& plan, std::span<const Image* const> inputs)
-      : device_(device), plan_(plan), graph_(plan.graph), inputs_(inputs), job_(device.job()), multiprocessors_(std::max(1, device.info().multiprocessors)) {}
+      : device_(device),
+        plan_(plan),
+        graph_(plan.graph),
+        inputs_(inputs),
+        job_(device.job()),
+        multiprocessors_(std::max(1, device.info().multiprocessors)) {}
 
   RunResult go() {
     upload_inputs();
@@ -117,9 +124,7 @@ class ImageRun {
       if (rides(r)) job_->fill(results_ + offset, 0xff, 8);
   }
 
-  bool rides(int reduce) const {
-    return std::get<ReduceOp>(node(reduce).op).kind == ReduceOp::Kind::extrema;
-  }
+  bool rides(int reduce) const { return std::get<ReduceOp>(node(reduce).op).kind == ReduceOp::Kind::extrema; }
 
   void run_group(const Group& group) {
     for (int v : group.stores) {
@@ -139,10 +144,11 @@ class ImageRun {
     const int value = node(r).inputs[0];
     const ValueInfo& info = node(value).value;
     const View view = view_of(value);
-    launch_reduction(device_, *job_, std::get<ReduceOp>(node(r).op),
-                     {reinterpret_cast<Address>(view.data), view.stride_x, view.stride_y, view.stride_z,
-                      info.desc.extent, stored_.at(source_of(graph_, value).value).desc.dtype, info.colours(), info.whole},
-                     results_ + scalars_offset_.at(r));
+    launch_reduction(
+        device_, *job_, std::get<ReduceOp>(node(r).op),
+        {reinterpret_cast<Address>(view.data), view.stride_x, view.stride_y, view.stride_z, info.desc.extent,
+         stored_.at(source_of(graph_, value).value).desc.dtype, info.colours(), info.whole},
+        results_ + scalars_offset_.at(r));
   }
 
   View view_of(int value) const {
@@ -152,7 +158,8 @@ class ImageRun {
     const auto& [offset, step] = source.view;
     const std::int64_t first = offset[0] * sx + offset[1] * sy + offset[2] * sz;
     const auto size = static_cast<std::int64_t>(size_of(image.desc.dtype));
-    return quads({reinterpret_cast<void*>(image.data + first * size), sx * step[0], sy * step[1], sz * step[2], 0}, size);
+    return quads({reinterpret_cast<void*>(image.data + first * size), sx * step[0], sy * step[1], sz * step[2], 0},
+                 size);
   }
 
   View target_view(int value) const {
@@ -213,7 +220,7 @@ class ImageRun {
     std::int64_t blocks = std::min<std::int64_t>(frame.tiles, 0x7fffffff);
     Address scratch = 0;
     // Blocks that loop spread what a thread does before its first pixel over many.
-    if (source.flat || group.tile[0] == 0) blocks = std::min<std::int64_t>(blocks, 8 * multiprocessors_);
+    if (source.flat || group.tile[0] == 0) blocks = std::min<std::int64_t>(blocks, 20 * multiprocessors_);
     if (source.scratch_bytes > 0) {
       blocks = std::min<std::int64_t>(blocks, 2 * multiprocessors_);
       frame.scratch_bytes = aligned(source.scratch_bytes, 256);
@@ -229,18 +236,22 @@ class ImageRun {
   void add_argument(ArgumentBytes& bytes, const Argument& argument, const Frame& frame, const KernelSource& kernel) {
     const int n = argument.node;
     switch (argument.kind) {
-      case Argument::Kind::frame: return bytes.add(frame);
+      case Argument::Kind::frame:
+        return bytes.add(frame);
       case Argument::Kind::load:
         return bytes.add(joined(view_of(n), kernel, stored_.at(source_of(graph_, n).value).desc.dtype));
-      case Argument::Kind::store: return bytes.add(joined(target_view(n), kernel, targets_.at(n).desc.dtype));
-      case Argument::Kind::edge: return add_edge(bytes, n);
+      case Argument::Kind::store:
+        return bytes.add(joined(target_view(n), kernel, targets_.at(n).desc.dtype));
+      case Argument::Kind::edge:
+        return add_edge(bytes, n);
       case Argument::Kind::op: {
         const auto* pixel = std::get_if<PixelOp>(&node(n).op);
         const auto& blob = pixel ? pixel->device.blob : std::get<WindowOp>(node(n).op).device.blob;
         return bytes.add(blob.data(), blob.size());
       }
       case Argument::Kind::scalars:
-      case Argument::Kind::extrema: return bytes.add(results_ + scalars_offset_.at(n));
+      case Argument::Kind::extrema:
+        return bytes.add(results_ + scalars_offset_.at(n));
     }
   }
 
@@ -285,7 +296,8 @@ class ImageRun {
     std::memcpy(&result.counts.clipped, all + numbers_offset_, 8);
     std::memcpy(&result.counts.nans, all + numbers_offset_ + 8, 8);
     for (const auto& report : graph_.reports) result.reports.push_back(scalars_of(report.reduce, all));
-    if (one_image) result.images.push_back(std::move(only));
+    if (one_image)
+      result.images.push_back(std::move(only));
     else
       for (const auto& r : graph_.results) {
         Image image(storage_desc(r.value));

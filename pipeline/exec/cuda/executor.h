@@ -7,8 +7,7 @@
 namespace imgpipe {
 
 /// When device memory runs out, an image runs on `fallback` and the result's notes say so.
-std::unique_ptr<Executor> make_cuda_executor(std::shared_ptr<cuda::Device> device,
-                                             std::shared_ptr<Executor> fallback);
+std::unique_ptr<Executor> make_cuda_executor(std::shared_ptr<cuda::Device> device, std::shared_ptr<Executor> fallback);
 
 /// Seconds of device time of one run of the plan's groups with the images in device memory already: one for each of
 /// `repeats` runs, after `warm_up` more.

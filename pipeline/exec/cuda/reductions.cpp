@@ -17,14 +17,17 @@ const char* c_name(DType type) {
 KernelSource kernel_of(const std::string& function, const std::string& header, std::int64_t shared_bytes) {
   KernelSource kernel;
   const std::string body = fmt::format(
-      "using Args = ReduceArgs;\ntemplate <class Block>\nIMGPIPE_FN void body(const Args& a, const Block& block, char* fast) "
-      "{{ {}(a, block, fast); }}\n", function);
+      "using Args = ReduceArgs;\ntemplate <class Block>\nIMGPIPE_FN void body(const Args& a, const Block& block, char* "
+      "fast) "
+      "{{ {}(a, block, fast); }}\n",
+      function);
   std::uint64_t hash = 14695981039346656037ull;
   for (unsigned char c : body + header + std::to_string(shared_bytes)) hash = (hash ^ c) * 1099511628211ull;
   kernel.name = fmt::format("reduce_{:016x}", hash);
   const std::string extra = header.empty() ? "" : fmt::format("#include \"{}\"\n", header);
   kernel.text = fmt::format(
-      "#include \"filters/base/reduce.cuh\"\n{}\nnamespace imgpipe {{\nnamespace {} {{\n{}\nIMGPIPE_KERNEL({}, Args, 256, 1)\n}}\n}}\n",
+      "#include \"filters/base/reduce.cuh\"\n{}\nnamespace imgpipe {{\nnamespace {} {{\n{}\nIMGPIPE_KERNEL({}, Args, "
+      "256, 1)\n}}\n}}\n",
       extra, kernel.name, body, kernel.name);
   kernel.arguments = {{Argument::Kind::frame, 0}};
   kernel.shared_bytes = shared_bytes;
@@ -56,9 +59,12 @@ class Reduction {
   void run() {
     const bool every_value = op_.kind == ReduceOp::Kind::histogram && a_.every_value;
     if (!every_value) wide(fmt::format("reduce_extrema<{}>", sample_), 0);
-    if (op_.kind == ReduceOp::Kind::histogram) histogram();
-    else if (op_.kind == ReduceOp::Kind::moments) moments();
-    else if (op_.kind == ReduceOp::Kind::quantiles) quantiles();
+    if (op_.kind == ReduceOp::Kind::histogram)
+      histogram();
+    else if (op_.kind == ReduceOp::Kind::moments)
+      moments();
+    else if (op_.kind == ReduceOp::Kind::quantiles)
+      quantiles();
   }
 
  private:
