@@ -1,8 +1,8 @@
 // Elementary functions with the same bits on the CPU and the GPU: one source, written with +, -, *, /, explicit fma,
 // selects and bit casts only. Both sides compile it without contraction, with IEEE division and with denormals.
 // Polynomials: tests/filters/reference/maths_coefficients.py. Largest errors, measured by maths_test:
-//   float   exp 1.0 ulp, exp2 1.0, log 1.0, log2 1.0, pow 1.0 while |y log2 x| < 16 (4 ulp at the ends of the range)
-//   double  exp, exp2, log, log2, pow 2 ulp; sin, cos 2 ulp for |x| <= 2^20, and NaN beyond 2^30; atan, atan2 2 ulp
+//   float   exp, exp2, log, log2 1.0 ulp, pow 1.25
+//   double  exp, log, pow 1.2 ulp; sin, cos 1.6 for |x| <= 1000, and NaN beyond 2^30; atan 2.5, atan2 3
 //   float sin, cos, tan, atan, atan2, asin, acos and log10 are the double functions rounded once.
 // min and max propagate NaN and do not tell -0 from 0.
 #pragma once
