@@ -11,22 +11,29 @@ function(imgpipe_device_headers out)
     list(APPEND absolute "${PROJECT_SOURCE_DIR}/${header}")
   endforeach()
   string(REPLACE ";" "|" joined "${headers}")
+  # A header that goes or comes with an old date changes only the list.
+  set(list_file "${PROJECT_BINARY_DIR}/generated/device_headers.txt")
+  file(CONFIGURE OUTPUT "${list_file}" CONTENT "${joined}" @ONLY)
   add_custom_command(OUTPUT "${generated}"
     COMMAND "${CMAKE_COMMAND}" -DROOT=${PROJECT_SOURCE_DIR} "-DHEADERS=${joined}" -DOUTPUT=${generated}
             -P "${PROJECT_SOURCE_DIR}/cmake/embed_headers.cmake"
-    DEPENDS ${absolute} "${PROJECT_SOURCE_DIR}/cmake/embed_headers.cmake" VERBATIM)
+    DEPENDS ${absolute} "${list_file}" "${PROJECT_SOURCE_DIR}/cmake/embed_headers.cmake" VERBATIM)
   set(${out} "${generated}" PARENT_SCOPE)
 endfunction()
 
 function(imgpipe_cuda target)
   string(TOUPPER "${IMGPIPE_CUDA}" wanted)
-  if(wanted STREQUAL "OFF")
-    message(STATUS "CUDA backend: off (IMGPIPE_CUDA=OFF)")
-    return()
+  if(NOT wanted STREQUAL "AUTO")
+    if(NOT wanted)
+      message(STATUS "CUDA backend: off (IMGPIPE_CUDA=${IMGPIPE_CUDA})")
+      return()
+    endif()
+    set(wanted ON)
   endif()
   find_path(IMGPIPE_CUDA_INCLUDE NAMES nvrtc.h
-    HINTS "${CUDAToolkit_ROOT}" ENV CUDAToolkit_ROOT ENV CUDA_PATH ENV CUDA_HOME
-    PATHS /usr/local/cuda /usr PATH_SUFFIXES include targets/x86_64-linux/include)
+    # The vendor's folder comes before /usr, where distributions keep older toolkits.
+    HINTS "${CUDAToolkit_ROOT}" ENV CUDAToolkit_ROOT ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda
+    PATHS /usr PATH_SUFFIXES include targets/x86_64-linux/include)
   set(version 0)
   if(IMGPIPE_CUDA_INCLUDE AND EXISTS "${IMGPIPE_CUDA_INCLUDE}/cuda.h")
     file(STRINGS "${IMGPIPE_CUDA_INCLUDE}/cuda.h" line REGEX "^#define CUDA_VERSION [0-9]+")

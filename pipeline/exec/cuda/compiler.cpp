@@ -9,6 +9,7 @@
 #include <nvrtc.h>
 
 #include <cstdlib>
+#include <filesystem>
 #endif
 
 namespace imgpipe::cuda {
@@ -54,6 +55,9 @@ struct Nvrtc {
     for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
       if (const char* path = std::getenv(variable)) folders.push_back(std::string(path) + "/lib64/");
     folders.insert(folders.end(), {"/usr/local/cuda/lib64/", "/usr/local/cuda/targets/x86_64-linux/lib/"});
+    std::error_code error;
+    const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (!error) folders.push_back(executable.parent_path().string() + "/");
     std::vector<std::string> names;
     for (const std::string& folder : folders)
       for (const char* file : {"libnvrtc.so.13", "libnvrtc.so.12"}) names.push_back(folder + file);
@@ -69,6 +73,12 @@ const Nvrtc& nvrtc() {
   static const Nvrtc loaded;
   return loaded;
 }
+
+/// Of every kernel: no contraction, IEEE division, square root and denormals.
+constexpr const char* common_options[] = {"--std=c++20",         "--fmad=false",
+                                          "--prec-div=true",     "--prec-sqrt=true",
+                                          "--ftz=false",         "--device-as-default-execution-space",
+                                          "--diag-suppress=177", "--generate-line-info"};
 
 struct Program {
   nvrtcProgram handle = nullptr;
@@ -118,16 +128,9 @@ std::string compile(const KernelSource& source, const std::string& architecture)
                                        static_cast<int>(texts.size()), texts.data(), names.data()),
                 "nvrtc program");
   const std::string target = "--gpu-architecture=" + architecture;
-  const char* options[] = {target.c_str(),
-                           "--std=c++20",
-                           "--fmad=false",
-                           "--prec-div=true",
-                           "--prec-sqrt=true",
-                           "--ftz=false",
-                           "--device-as-default-execution-space",
-                           "--diag-suppress=177",
-                           "--generate-line-info"};
-  const nvrtcResult result = nvrtc().compile_program(program.handle, static_cast<int>(std::size(options)), options);
+  std::vector<const char*> options{target.c_str()};
+  options.insert(options.end(), std::begin(common_options), std::end(common_options));
+  const nvrtcResult result = nvrtc().compile_program(program.handle, static_cast<int>(options.size()), options.data());
   if (result != NVRTC_SUCCESS)
     throw DeviceError(
         fmt::format("the run-time compiler refused a kernel ({}):\n{}", nvrtc().error_string(result), log_of(program)),
@@ -140,15 +143,16 @@ std::string compile(const KernelSource& source, const std::string& architecture)
 }
 
 std::string cubin_of(const KernelSource& source, const std::string& architecture) {
-  static const std::string headers = [] {
+  static const std::string fixed = [] {
     std::string all;
+    for (const char* option : common_options) all += std::string(option) + "\n";
     for (const DeviceHeader& header : device_headers()) all += std::string(header.path) + "\n" + header.text;
     return all;
   }();
   const std::optional<std::string> folder = cache_folder();
   if (!folder) return compile(source, architecture);
   const std::string key =
-      fmt::format("{}\n{}\n{}\n{}\n{}", IMGPIPE_VERSION, compiler_version(), architecture, source.text, headers);
+      fmt::format("{}\n{}\n{}\n{}\n{}", IMGPIPE_VERSION, compiler_version(), architecture, source.text, fixed);
   if (const auto known = cache_read(*folder, key)) return *known;
   std::string cubin = compile(source, architecture);
   cache_write(*folder, key, cubin);
@@ -158,7 +162,7 @@ std::string cubin_of(const KernelSource& source, const std::string& architecture
 #else
 
 std::string compile(const KernelSource&, const std::string&) {
-  throw DeviceError("this imgpipe was built without CUDA", false);
+  throw DeviceError("this imgpipe was built without CUDA (configure with -DIMGPIPE_CUDA=ON and a CUDA toolkit)", false);
 }
 
 #endif

@@ -5,13 +5,20 @@
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <future>
+#include <limits>
 #include <map>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "pipeline/exec/cuda/compiler.h"
 #include "pipeline/exec/cuda/driver.h"
@@ -20,158 +27,163 @@
 namespace imgpipe::cuda {
 namespace {
 
-/// Copies with as many cores as a large copy can use.
+/// Copies with as many cores as a large copy can use. Isolated: a thread that waits for the last chunk must not take
+/// up another image meanwhile.
 void copy_bytes(void* to, const void* from, std::int64_t bytes) {
   constexpr std::int64_t chunk = 1 << 20;
   if (bytes < 8 * chunk) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
     return;
   }
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, (bytes + chunk - 1) / chunk), [&](const auto& range) {
+  const auto copy = [&](const tbb::blocked_range<std::int64_t>& range) {
     const std::int64_t begin = range.begin() * chunk, end = std::min(bytes, range.end() * chunk);
     std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
                 static_cast<std::size_t>(end - begin));
-  });
+  };
+  const tbb::blocked_range<std::int64_t> chunks(0, (bytes + chunk - 1) / chunk);
+  tbb::this_task_arena::isolate([&] { tbb::parallel_for(chunks, copy); });
 }
 
-class Stream {
- public:
-  Stream() { driver().check(driver().stream_create(&handle_, CU_STREAM_NON_BLOCKING), "stream"); }
-  ~Stream() { driver().stream_destroy(handle_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  CUstream get() const { return handle_; }
-
- private:
-  CUstream handle_ = nullptr;
-};
-
-class Event {
- public:
-  Event() { driver().check(driver().event_create(&handle_, CU_EVENT_BLOCKING_SYNC), "event"); }
-  ~Event() { driver().event_destroy(handle_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  void record(const Stream& stream) {
-    driver().check(driver().event_record(handle_, stream.get()), "event");
-    recorded_ = true;
-  }
-  void hold(const Stream& stream) const {
-    if (recorded_) driver().check(driver().stream_wait(stream.get(), handle_, 0), "event");
-  }
-  void wait() const {
-    if (recorded_) driver().check(driver().event_synchronize(handle_), "device work");
-  }
-  double seconds_since(const Event& start) const {
-    if (!recorded_ || !start.recorded_) return 0;
-    float ms = 0;
-    driver().check(driver().event_elapsed(&ms, start.handle_, handle_), "event");
-    return ms * 1e-3;
-  }
-
- private:
-  CUevent handle_ = nullptr;
-  bool recorded_ = false;
-};
+/// Host memory that the device can read as it is.
+bool is_pinned(const void* memory) {
+  unsigned type = 0;
+  CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+  void* results[] = {&type};
+  driver().check(driver().pointer_attributes(1, wanted, results, reinterpret_cast<CUdeviceptr>(memory)),
+                 "asking for a pointer's memory");
+  return type == CU_MEMORYTYPE_HOST;
+}
 
 class LoadedKernel : public Kernel {
  public:
   LoadedKernel(const KernelSource& source, const std::string& cubin)
-      : threads(source.threads), shared(source.shared_bytes) {
-    driver().check(driver().module_load(&module_, cubin.data()), "loading a kernel");
-    driver().check(driver().module_function(&function, module_, source.name.c_str()), "loading a kernel");
+      : module_(cubin), function(module_.function(source.name)), threads(source.threads), shared(source.shared_bytes) {
     if (shared > 48 * 1024)
       driver().check(
           driver().function_set(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared)),
           "shared memory of a kernel");
   }
-  ~LoadedKernel() override { driver().module_unload(module_); }
-  CUfunction function = nullptr;
-  int threads;
-  std::int64_t shared;
 
  private:
-  CUmodule module_ = nullptr;
+  Module module_;
+
+ public:
+  const CUfunction function;
+  const int threads;
+  const std::int64_t shared;
 };
 
-int attribute(CUdevice device, CUdevice_attribute which) {
-  int value = 0;
-  driver().check(driver().device_attribute(&value, which, device), "device attribute");
-  return value;
+/// Code of a later CUDA generation than the driver's does not load: better said at once than at the first kernel.
+void check_versions(const DeviceInfo& info) {
+  if (std::stoi(info.compiler) > std::stoi(info.driver))
+    throw DeviceError(fmt::format("the driver supports CUDA {}, too old for the run-time compiler NVRTC {}: update the "
+                                  "driver, or install the NVRTC of CUDA {}",
+                                  info.driver, info.compiler, std::stoi(info.driver)),
+                      false);
 }
 
-DeviceInfo describe_device(CUdevice device) {
-  DeviceInfo info;
-  char name[256] = "";
-  driver().check(driver().device_name(name, sizeof name, device), "device name");
-  info.name = name;
-  info.major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-  info.minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  info.multiprocessors = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  info.threads_per_multiprocessor = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-  info.warps_per_multiprocessor = info.threads_per_multiprocessor / attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-  info.shared_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  info.shared_per_multiprocessor = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-  info.l2 = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  const double kilohertz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-  info.bytes_per_second = 2 * kilohertz * 1e3 * attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
-  std::size_t memory = 0;
-  driver().check(driver().device_memory(&memory, device), "device memory");
-  info.memory = static_cast<std::int64_t>(memory);
-  int version = 0;
-  driver().check(driver().version(&version), "driver version");
-  info.driver = fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-  return info;
+/// "512M" -> bytes.
+std::int64_t parse_bytes(const std::string& text) {
+  std::size_t used = 0;
+  double number = 0;
+  try {
+    number = std::stod(text, &used);
+  } catch (const std::exception&) {
+  }
+  const std::string unit = text.substr(used);
+  const double scale = unit.empty() ? 1 : unit == "K" ? 0x1p10 : unit == "M" ? 0x1p20 : unit == "G" ? 0x1p30 : 0;
+  const double bytes = number * scale;
+  if (!(bytes >= 1 && bytes < 0x1p62))
+    throw DeviceError(fmt::format("IMGPIPE_DEVICE_MEMORY: must be bytes, or a number with K, M or G, got {}", text),
+                      false);
+  return static_cast<std::int64_t>(bytes);
 }
 
-class CudaJob;
+std::optional<std::int64_t> memory_limit(const DeviceOptions& options) {
+  if (options.memory_limit) return options.memory_limit;
+  const char* text = std::getenv("IMGPIPE_DEVICE_MEMORY");
+  if (!text || !*text) return std::nullopt;
+  return parse_bytes(text);
+}
 
-class CudaDevice : public Device {
+std::uint64_t allocate_device(std::int64_t bytes) {
+  CUdeviceptr block = 0;
+  const CUresult result = driver().allocate(&block, static_cast<std::size_t>(bytes));
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) return 0;
+  driver().check(result, "device memory");
+  return block;
+}
+
+std::uint64_t allocate_pinned(std::int64_t bytes) {
+  void* block = nullptr;
+  const CUresult result = driver().host_allocate(&block, static_cast<std::size_t>(bytes), CU_MEMHOSTALLOC_PORTABLE);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) return 0;
+  driver().check(result, "pinned memory");
+  return reinterpret_cast<std::uint64_t>(block);
+}
+
+/// Which jobs live and which wait for memory, so that a wait ends when nobody is left who could give some back.
+class JobTable {
  public:
-  CudaDevice(const DeviceOptions& options) {
-    int count = 0;
-    driver().check(driver().device_count(&count), "counting devices");
-    if (count == 0) throw DeviceError("the driver finds no CUDA device", false);
-    if (options.index < 0 || options.index >= count)
-      throw DeviceError(fmt::format("there is no device {}: the devices are 0 to {}", options.index, count - 1), false);
-    driver().check(driver().device_get(&device_, options.index), "device");
-    driver().check(driver().context_retain(&context_, device_), "device context");
-    use();
-    info_ = describe_device(device_);
-    info_.compiler = compiler_version();
-    architecture_ = architecture_for(info_.major, info_.minor);
-    streams_ = std::make_unique<Streams>();
-    memory_ = std::make_unique<BlockPool>(
-        [](std::int64_t bytes) {
-          CUdeviceptr block = 0;
-          const CUresult result = driver().allocate(&block, static_cast<std::size_t>(bytes));
-          if (result == CUDA_ERROR_OUT_OF_MEMORY) return std::uint64_t(0);
-          driver().check(result, "device memory");
-          return static_cast<std::uint64_t>(block);
-        },
-        [](std::uint64_t block) { driver().free(block); }, options.memory_limit, std::nullopt);
-    pinned_ = std::make_unique<BlockPool>(
-        [](std::int64_t bytes) {
-          void* block = nullptr;
-          if (driver().host_allocate(&block, static_cast<std::size_t>(bytes), CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
-            return std::uint64_t(0);
-          return reinterpret_cast<std::uint64_t>(block);
-        },
-        [](std::uint64_t block) { driver().host_free(reinterpret_cast<void*>(block)); }, std::nullopt,
-        std::int64_t(4) << 30);
+  using Thread = std::thread::id;
+  void begin(Thread thread) {
+    const std::lock_guard lock(mutex_);
+    ++live_[thread];
+  }
+  void end(Thread thread) {
+    const std::lock_guard lock(mutex_);
+    if (--live_[thread] == 0) live_.erase(thread);
+    ++ended_;
+    changed_.notify_all();
+  }
+  std::uint64_t ended() const {
+    const std::lock_guard lock(mutex_);
+    return ended_;
+  }
+  /// Waits until more than `seen` jobs have ended. False when no other thread's job can end, or time is up.
+  bool wait_for_end(std::uint64_t seen, std::chrono::steady_clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    waiting_.insert(std::this_thread::get_id());
+    changed_.wait_until(lock, deadline, [&] { return ended_ != seen || !others_run(); });
+    waiting_.erase(std::this_thread::get_id());
+    return ended_ != seen && std::chrono::steady_clock::now() < deadline;
   }
 
+ private:
+  bool others_run() const {
+    return std::any_of(live_.begin(), live_.end(), [&](const auto& entry) { return !waiting_.count(entry.first); });
+  }
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Thread, int> live_;
+  std::set<Thread> waiting_;
+  std::uint64_t ended_ = 0;
+};
+
+class CudaDevice : public Device, public std::enable_shared_from_this<CudaDevice> {
+ public:
+  explicit CudaDevice(const DeviceOptions& options) : CudaDevice(device_at(options.index), memory_limit(options)) {}
+  CudaDevice(CUdevice device, std::optional<std::int64_t> limit)
+      : info_(describe_device(device)), limit_(limit.value_or(info_.memory)), context_(device) {
+    check_versions(info_);
+    architecture_ = architecture_for(info_.major, info_.minor);
+    use();
+    streams_.emplace();
+    memory_.emplace(
+        allocate_device, [](std::uint64_t block) { driver().free(block); }, limit, std::nullopt);
+    pinned_.emplace(
+        allocate_pinned, [](std::uint64_t block) { driver().host_free(reinterpret_cast<void*>(block)); }, std::nullopt,
+        std::int64_t(4) << 30);
+  }
   ~CudaDevice() override {
-    driver().context_set(context_);
-    kernels_.clear();
-    memory_.reset();
-    pinned_.reset();
-    streams_.reset();
-    driver().context_release(device_);
+    try {
+      use();
+    } catch (const DeviceError&) {  // a lost context: the driver has let go of everything
+    }
   }
 
   /// Every thread that talks to the device calls this first.
-  void use() const { driver().check(driver().context_set(context_), "device context"); }
+  void use() const { context_.use(); }
 
   DeviceInfo info() const override {
     use();
@@ -183,151 +195,189 @@ class CudaDevice : public Device {
   }
 
   std::shared_ptr<Kernel> kernel(const KernelSource& source) override {
+    const std::string key = source.name + "\n" + source.text;
     std::promise<std::shared_ptr<Kernel>> promise;
-    std::shared_future<std::shared_ptr<Kernel>> future;
-    bool mine = false;
-    {
-      const std::lock_guard lock(kernels_mutex_);
-      auto known = kernels_.find(source.text);
-      mine = known == kernels_.end();
-      if (mine) known = kernels_.emplace(source.text, promise.get_future().share()).first;
-      future = known->second;
-    }
-    if (mine) {
-      try {
-        use();
-        promise.set_value(std::make_shared<LoadedKernel>(source, cubin_of(source, architecture_)));
-      } catch (...) {
-        promise.set_exception(std::current_exception());
-        const std::lock_guard lock(kernels_mutex_);
-        kernels_.erase(source.text);
-      }
-    }
+    std::unique_lock lock(kernels_mutex_);
+    const auto [known, mine] = kernels_.try_emplace(key);
+    if (mine) known->second = promise.get_future().share();
+    const auto future = known->second;
+    lock.unlock();
+    if (mine) build(source, key, promise);
     return future.get();
   }
 
   std::unique_ptr<Job> job() override;
   CopyCounts copies() const override { return {uploads, downloads, bytes_up, bytes_down}; }
 
+  /// Memory from the pool; waits for other jobs to end when there is none.
+  Address allocate(std::int64_t bytes) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (bytes <= limit_) {
+      const std::uint64_t seen = jobs.ended();
+      if (const std::uint64_t block = memory_->take(bytes)) return block;
+      if (!jobs.wait_for_end(seen, deadline)) break;
+    }
+    throw OutOfDeviceMemory(fmt::format("out of device memory ({:.1f} MiB more were needed)", bytes / 1048576.0));
+  }
+
   struct Streams {
     Stream upload, compute, download;
   };
-  Streams& streams() { return *streams_; }
+  const Streams& streams() const { return *streams_; }
   BlockPool& memory() { return *memory_; }
   BlockPool& pinned() { return *pinned_; }
+  JobTable jobs;
   std::mutex enqueue;
   std::atomic<std::uint64_t> uploads{0}, downloads{0}, bytes_up{0}, bytes_down{0};
 
  private:
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
+  void build(const KernelSource& source, const std::string& key, std::promise<std::shared_ptr<Kernel>>& promise) {
+    try {
+      use();
+      promise.set_value(std::make_shared<LoadedKernel>(source, cubin_of(source, architecture_)));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+      const std::lock_guard lock(kernels_mutex_);
+      kernels_.erase(key);
+    }
+  }
+
   DeviceInfo info_;
+  std::int64_t limit_;
   std::string architecture_;
-  std::unique_ptr<Streams> streams_;
-  std::unique_ptr<BlockPool> memory_, pinned_;
+  Context context_;
+  std::optional<Streams> streams_;
+  std::optional<BlockPool> memory_, pinned_;
   std::mutex kernels_mutex_;
   std::map<std::string, std::shared_future<std::shared_ptr<Kernel>>> kernels_;
 };
 
+/// Keeps a stream from going on until everything that is to be timed stands in it: else short kernels would be timed
+/// with the host's pauses between them. Opens by itself, since work may need a resting device (new code or memory).
+class Gate {
+ public:
+  explicit Gate(const Stream& stream) {
+    auto copy = std::make_unique<std::shared_future<void>>(opened_);
+    driver().check(driver().host_function(stream.get(), &Gate::block, copy.get()), "timing");
+    copy.release();
+  }
+  void open() { open_.set_value(); }
+
+ private:
+  static void CUDA_CB block(void* opened) {
+    const std::unique_ptr<std::shared_future<void>> own(static_cast<std::shared_future<void>*>(opened));
+    own->wait_for(std::chrono::milliseconds(50));
+  }
+  std::promise<void> open_;
+  std::shared_future<void> opened_ = open_.get_future().share();
+};
+
 class CudaJob : public Job {
  public:
-  explicit CudaJob(CudaDevice& device) : device_(device), in_use_(device) {}
+  explicit CudaJob(std::shared_ptr<CudaDevice> device) : device_(std::move(device)) { device_->jobs.begin(thread_); }
 
   ~CudaJob() override {
-    driver().stream_synchronize(device_.streams().upload.get());
-    if (pending_) {
-      driver().stream_synchronize(device_.streams().compute.get());
-      driver().stream_synchronize(device_.streams().download.get());
+    try {
+      finish();
+    } catch (const DeviceError&) {  // told to whoever waited
     }
-    for (Address block : blocks_) device_.memory().give(block);
-    for (std::uint64_t slot : slots_) device_.pinned().give(slot);
+    for (const auto& [block, size] : blocks_) device_->memory().give(block);
+    for (const std::uint64_t slot : slots_) device_->pinned().give(slot);
+    device_->jobs.end(thread_);
   }
 
   Address allocate(std::int64_t bytes) override {
-    for (auto it = released_.begin(); it != released_.end(); ++it)
-      if (it->second >= bytes && it->second <= 2 * bytes + 65536) {
-        const Address block = it->first;
-        released_.erase(it);
-        return block;
-      }
-    const Address block = device_.memory().take(bytes);
-    if (block == 0)
-      throw OutOfDeviceMemory(fmt::format("out of device memory ({:.1f} MiB more were needed)", bytes / 1048576.0));
-    blocks_.insert(block);
-    sizes_[block] = bytes;
+    device_->use();
+    if (const Address block = reuse(bytes)) return block;
+    Address block = released_.empty() ? 0 : device_->memory().take(bytes);
+    if (block == 0) {
+      give_released();
+      block = device_->allocate(bytes);
+    }
+    blocks_[block] = bytes;
     return block;
   }
 
-  void release(Address address) override { released_.emplace_back(address, sizes_.at(address)); }
+  void release(Address address) override {
+    if (!released_.insert(address).second || !blocks_.count(address))
+      throw std::logic_error("device memory was released twice");
+  }
 
+  /// Pinned memory is read where it lies: it has to stay until `wait`.
   void upload(Address to, const void* from, std::int64_t bytes) override {
-    void* slot = pinned(bytes);
-    copy_bytes(slot, from, bytes);
-    const std::lock_guard lock(device_.enqueue);
-    if (!uploading_) upload_begin_.record(device_.streams().upload);
-    uploading_ = true;
-    driver().check(driver().upload(to, slot, static_cast<std::size_t>(bytes), device_.streams().upload.get()),
-                   "upload");
-    upload_end_.record(device_.streams().upload);
-    ++device_.uploads;
-    device_.bytes_up += static_cast<std::uint64_t>(bytes);
+    device_->use();
+    if (!is_pinned(from)) from = stage(from, bytes);
+    const Stream& stream = device_->streams().upload;
+    const std::lock_guard lock(device_->enqueue);
+    end_compute();
+    compute_end_.hold(stream);
+    download_end_.hold(stream);
+    begin(upload_begin_, stream);
+    driver().check(driver().upload(to, from, static_cast<std::size_t>(bytes), stream.get()), "upload");
+    upload_end_.record(stream);
+    ++device_->uploads;
+    device_->bytes_up += static_cast<std::uint64_t>(bytes);
   }
 
   void fill(Address to, unsigned char value, std::int64_t bytes) override {
-    const std::lock_guard lock(device_.enqueue);
-    begin_compute();
-    driver().check(driver().fill(to, value, static_cast<std::size_t>(bytes), device_.streams().compute.get()), "fill");
+    const std::lock_guard lock(device_->enqueue);
+    const Stream& stream = begin_compute();
+    driver().check(driver().fill(to, value, static_cast<std::size_t>(bytes), stream.get()), "fill");
   }
 
   void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks,
               std::span<const std::byte> arguments) override {
     auto& loaded = static_cast<LoadedKernel&>(*kernel);
-    kernels_.push_back(kernel);
-    alignas(16) std::byte copy[32752];
+    alignas(16) std::byte copy[32752];  // the driver copies parameters as it queues the launch
     if (arguments.size() > sizeof copy) throw DeviceError("the parameters of a kernel pass 32 KiB", false);
     std::memcpy(copy, arguments.data(), arguments.size());
-    void* pointers[] = {copy};
-    const std::lock_guard lock(device_.enqueue);
-    begin_compute();
-    driver().check(
-        driver().launch(loaded.function, static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(loaded.threads), 1,
-                        1, static_cast<unsigned>(loaded.shared), device_.streams().compute.get(), pointers, nullptr),
-        "launch");
+    void* parameters[] = {copy};
+    const auto grid = static_cast<unsigned>(std::min<std::int64_t>(blocks, std::numeric_limits<std::int32_t>::max()));
+    kernels_.insert(kernel);
+    const std::lock_guard lock(device_->enqueue);
+    const Stream& stream = begin_compute();
+    driver().check(driver().launch(loaded.function, grid, 1, 1, static_cast<unsigned>(loaded.threads), 1, 1,
+                                   static_cast<unsigned>(loaded.shared), stream.get(), parameters, nullptr),
+                   "launch");
   }
 
   void download(void* to, Address from, std::int64_t bytes) override {
-    void* slot = pinned(bytes);
-    const std::lock_guard lock(device_.enqueue);
-    begin_compute();
-    compute_end_.record(device_.streams().compute);
-    compute_end_.hold(device_.streams().download);
-    download_begin_.record(device_.streams().download);
-    driver().check(driver().download(slot, from, static_cast<std::size_t>(bytes), device_.streams().download.get()),
-                   "download");
-    download_end_.record(device_.streams().download);
-    copies_.push_back({to, slot, bytes});
-    ++device_.downloads;
-    device_.bytes_down += static_cast<std::uint64_t>(bytes);
+    device_->use();
+    const std::uint64_t slot = device_->pinned().take(bytes);
+    if (slot) slots_.push_back(slot);
+    void* target = slot ? reinterpret_cast<void*>(slot) : to;
+    const Stream& stream = device_->streams().download;
+    const std::lock_guard lock(device_->enqueue);
+    end_compute();
+    upload_end_.hold(stream);
+    compute_end_.hold(stream);
+    begin(download_begin_, stream);
+    driver().check(driver().download(target, from, static_cast<std::size_t>(bytes), stream.get()), "download");
+    download_end_.record(stream);
+    if (slot) copies_.push_back({to, target, bytes});
+    ++device_->downloads;
+    device_->bytes_down += static_cast<std::uint64_t>(bytes);
   }
 
   void wait() override {
-    if (copies_.empty()) {
-      const std::lock_guard lock(device_.enqueue);
-      compute_end_.record(device_.streams().compute);
-    }
-    compute_end_.wait();
-    download_end_.wait();
-    pending_ = false;
+    finish();
     for (const Copy& copy : copies_) copy_bytes(copy.to, copy.slot, copy.bytes);
     copies_.clear();
   }
 
   double time(const std::function<void()>& work) override {
+    const Stream& stream = device_->streams().compute;
     Event begin, end;
-    driver().check(driver().stream_synchronize(device_.streams().compute.get()), "device work");
-    begin.record(device_.streams().compute);
+    std::unique_lock lock(device_->enqueue);
+    begin_compute();
+    Gate gate(stream);
+    begin.record(stream);
+    lock.unlock();
     work();
-    end.record(device_.streams().compute);
+    lock.lock();
+    end.record(stream);
+    lock.unlock();
+    gate.open();
     end.wait();
     return end.seconds_since(begin);
   }
@@ -337,42 +387,89 @@ class CudaJob : public Job {
   double download_seconds() const override { return download_end_.seconds_since(download_begin_); }
 
  private:
-  /// Makes the context current before the events are made.
-  struct InUse {
-    explicit InUse(const CudaDevice& device) { device.use(); }
-  };
   struct Copy {
     void* to;
-    void* slot;
+    const void* slot;
     std::int64_t bytes;
   };
 
-  void* pinned(std::int64_t bytes) {
-    const std::uint64_t slot = device_.pinned().take(bytes);
-    if (slot == 0) throw DeviceError("no pinned host memory is left", false);
+  /// The smallest released block that is not much too large, or 0.
+  Address reuse(std::int64_t bytes) {
+    Address best = 0;
+    for (const Address block : released_) {
+      const std::int64_t size = blocks_.at(block);
+      if (size >= bytes && size <= 2 * bytes + 65536 && (best == 0 || size < blocks_.at(best))) best = block;
+    }
+    released_.erase(best);
+    return best;
+  }
+
+  void give_released() {
+    if (released_.empty()) return;
+    finish();
+    for (const Address block : released_) {
+      device_->memory().give(block);
+      blocks_.erase(block);
+    }
+    released_.clear();
+  }
+
+  /// A pinned copy; the memory itself when no more can be pinned, which the driver then stages.
+  const void* stage(const void* from, std::int64_t bytes) {
+    const std::uint64_t slot = device_->pinned().take(bytes);
+    if (slot == 0) return from;
     slots_.push_back(slot);
+    copy_bytes(reinterpret_cast<void*>(slot), from, bytes);
     return reinterpret_cast<void*>(slot);
   }
 
-  void begin_compute() {
-    upload_end_.hold(device_.streams().compute);
-    if (!pending_) compute_begin_.record(device_.streams().compute);
-    pending_ = true;
+  static void begin(Event& event, const Stream& stream) {
+    if (!event.recorded()) event.record(stream);
   }
 
-  CudaDevice& device_;
-  InUse in_use_;
-  std::set<Address> blocks_;
-  std::map<Address, std::int64_t> sizes_;
-  std::vector<std::pair<Address, std::int64_t>> released_;
+  /// Launches follow the job's own copies only.
+  const Stream& begin_compute() {
+    device_->use();
+    const Stream& stream = device_->streams().compute;
+    upload_end_.hold(stream);
+    download_end_.hold(stream);
+    begin(compute_begin_, stream);
+    computing_ = true;
+    return stream;
+  }
+
+  /// Marks the end of the launches so far, before those of other jobs follow.
+  void end_compute() {
+    if (computing_) compute_end_.record(device_->streams().compute);
+    computing_ = false;
+  }
+
+  void finish() {
+    device_->use();
+    {
+      const std::lock_guard lock(device_->enqueue);
+      end_compute();
+    }
+    upload_end_.wait();
+    compute_end_.wait();
+    download_end_.wait();
+  }
+
+  const std::shared_ptr<CudaDevice> device_;
+  const std::thread::id thread_ = std::this_thread::get_id();
+  std::map<Address, std::int64_t> blocks_;
+  std::set<Address> released_;
   std::vector<std::uint64_t> slots_;
   std::vector<Copy> copies_;
-  std::vector<std::shared_ptr<Kernel>> kernels_;
+  std::set<std::shared_ptr<Kernel>> kernels_;
   Event upload_begin_, upload_end_, compute_begin_, compute_end_, download_begin_, download_end_;
-  bool uploading_ = false, pending_ = false;
+  bool computing_ = false;
 };
 
-std::unique_ptr<Job> CudaDevice::job() { return std::make_unique<CudaJob>(*this); }
+std::unique_ptr<Job> CudaDevice::job() {
+  use();
+  return std::make_unique<CudaJob>(shared_from_this());
+}
 
 }  // namespace
 
@@ -382,13 +479,7 @@ std::vector<DeviceInfo> list_devices() {
   int count = 0;
   driver().check(driver().device_count(&count), "counting devices");
   std::vector<DeviceInfo> devices;
-  for (int index = 0; index < count; ++index) {
-    CUdevice device = 0;
-    driver().check(driver().device_get(&device, index), "device");
-    devices.push_back(describe_device(device));
-    devices.back().compiler = compiler_version();
-  }
-  if (devices.empty()) throw DeviceError("the driver finds no CUDA device", false);
+  for (int index = 0; index < std::max(1, count); ++index) devices.push_back(describe_device(device_at(index)));
   return devices;
 }
 
@@ -399,10 +490,10 @@ std::vector<DeviceInfo> list_devices() {
 namespace imgpipe::cuda {
 
 std::shared_ptr<Device> open_device(const DeviceOptions&) {
-  throw DeviceError("this imgpipe was built without CUDA (no toolkit was found when it was configured)", false);
+  throw DeviceError("this imgpipe was built without CUDA (configure with -DIMGPIPE_CUDA=ON and a CUDA toolkit)", false);
 }
 std::vector<DeviceInfo> list_devices() {
-  throw DeviceError("this imgpipe was built without CUDA (no toolkit was found when it was configured)", false);
+  throw DeviceError("this imgpipe was built without CUDA (configure with -DIMGPIPE_CUDA=ON and a CUDA toolkit)", false);
 }
 
 }  // namespace imgpipe::cuda

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "pipeline/exec/cuda/device.h"
+#include "pipeline/exec/cuda/compiler.h"
 
 namespace imgpipe::cuda {
 namespace {
@@ -32,6 +32,18 @@ bool loses_context(CUresult result) {
   }
 }
 
+int attribute(CUdevice device, CUdevice_attribute which) {
+  int value = 0;
+  driver().check(driver().device_attribute(&value, which, device), "device attribute");
+  return value;
+}
+
+std::string driver_version() {
+  int version = 0;
+  driver().check(driver().version(&version), "driver version");
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
 }  // namespace
 
 #define IMGPIPE_TEXT_OF(name) #name
@@ -56,7 +68,7 @@ Driver::Driver() : library({"libcuda.so.1", "libcuda.so"}) {
   IMGPIPE_FIND(memory_info, cuMemGetInfo);
   IMGPIPE_FIND(allocate, cuMemAlloc);
   IMGPIPE_FIND(free, cuMemFree);
-  IMGPIPE_FIND(pointer_attribute, cuPointerGetAttribute);
+  IMGPIPE_FIND(pointer_attributes, cuPointerGetAttributes);
   IMGPIPE_FIND(host_allocate, cuMemHostAlloc);
   IMGPIPE_FIND(host_free, cuMemFreeHost);
   IMGPIPE_FIND(upload, cuMemcpyHtoDAsync);
@@ -96,6 +108,40 @@ void Driver::check(CUresult result, const char* what) const {
 const Driver& driver() {
   static const Driver loaded;
   return loaded;
+}
+
+DeviceInfo describe_device(CUdevice device) {
+  DeviceInfo info;
+  char name[256] = "";
+  driver().check(driver().device_name(name, sizeof name, device), "device name");
+  info.name = name;
+  info.major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  info.minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  info.multiprocessors = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  info.threads_per_multiprocessor = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  info.warps_per_multiprocessor = info.threads_per_multiprocessor / attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+  info.shared_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  info.shared_per_multiprocessor = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  info.l2 = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  const double kilohertz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  info.bytes_per_second = 2 * kilohertz * 1e3 * attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
+  std::size_t memory = 0;
+  driver().check(driver().device_memory(&memory, device), "device memory");
+  info.memory = static_cast<std::int64_t>(memory);
+  info.driver = driver_version();
+  info.compiler = compiler_version();
+  return info;
+}
+
+CUdevice device_at(int index) {
+  int count = 0;
+  driver().check(driver().device_count(&count), "counting devices");
+  if (count == 0) throw DeviceError("the driver finds no CUDA device", false);
+  if (index < 0 || index >= count)
+    throw DeviceError(fmt::format("there is no device {}: the devices are 0 to {}", index, count - 1), false);
+  CUdevice device = 0;
+  driver().check(driver().device_get(&device, index), "device");
+  return device;
 }
 
 Context::Context(CUdevice device) : device_(device) {

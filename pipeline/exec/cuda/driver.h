@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "pipeline/exec/cuda/device.h"
 #include "pipeline/exec/cuda/library.h"
 
 namespace imgpipe::cuda {
@@ -29,7 +30,7 @@ struct Driver {
   decltype(cuMemGetInfo)* memory_info;
   decltype(cuMemAlloc)* allocate;
   decltype(cuMemFree)* free;
-  decltype(cuPointerGetAttribute)* pointer_attribute;
+  decltype(cuPointerGetAttributes)* pointer_attributes;
   decltype(cuMemHostAlloc)* host_allocate;
   decltype(cuMemFreeHost)* host_free;
   decltype(cuMemcpyHtoDAsync)* upload;
@@ -60,6 +61,10 @@ struct Driver {
 
 /// Loaded and initialised on first use. Throws DeviceError when there is no driver or no device.
 const Driver& driver();
+
+/// Throws DeviceError that says which devices there are.
+CUdevice device_at(int index);
+DeviceInfo describe_device(CUdevice device);
 
 /// Owns a handle of the driver; empty after a move.
 template <class H, auto destroy>
