@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,14 @@ std::string_view name(Kind kind);  ///< "per-pixel", "neighbourhood", …
 struct StepInputs {
   Value image;
   std::optional<Value> with;
+  std::map<std::string, Value> named;  ///< the earlier results that its parameters mention
+};
+
+/// The name of an earlier result in a step's parameters.
+struct Mention {
+  std::string parameter, name;
+  Mark mark;                           ///< where it stands
+  std::vector<std::string> own_names;  ///< what else could stand there
 };
 
 /// What one filter folder writes down. P is the filter's parameter struct; its member initialisers are the defaults.
@@ -36,6 +45,8 @@ struct Filter {
   std::string formula = {};     ///< for the reference: formula, conventions, source
   /// Checks that span parameters; throws std::invalid_argument.
   void (*validate)(const P&, bool has_with) = [](const P&, bool) {};
+  /// The earlier results that the parameters read by name.
+  std::vector<Mention> (*mentions)(const P&) = [](const P&) { return std::vector<Mention>{}; };
   /// Appends the filter's operations and returns its result. Throws std::invalid_argument when the image cannot be
   /// processed (its text says why and what can be).
   Value (*build)(Builder&, const StepInputs&, const P&) = nullptr;
@@ -54,6 +65,7 @@ struct FilterSpec {
   std::vector<std::string> examples;
   std::function<std::shared_ptr<void>()> new_params;
   std::function<void(const void*, bool has_with)> validate;
+  std::function<std::vector<Mention>(const void*)> mentions;
   std::function<Value(Builder&, const StepInputs&, const void*)> build;
 };
 
@@ -71,6 +83,7 @@ FilterSpec declare(std::string family, Filter<P> f) {
           std::move(f.examples),
           [] { return std::static_pointer_cast<void>(std::make_shared<P>()); },
           [check = f.validate](const void* p, bool w) { check(*static_cast<const P*>(p), w); },
+          [mentions = f.mentions](const void* p) { return mentions(*static_cast<const P*>(p)); },
           [build = f.build](Builder& b, const StepInputs& in, const void* p) {
             return build(b, in, *static_cast<const P*>(p));
           }};

@@ -54,7 +54,7 @@ struct DeviceCode {
   std::string header;  ///< "filters/pixel/linear/linear.cuh"
   std::string type;    ///< "linear::Op<float>"
   std::vector<std::byte> blob;
-  std::string source;  ///< extra device source that defines `type`, for code made at run time
+  std::string source;  ///< defines `type` for code made at run time; placed in a namespace within imgpipe
 };
 template <class Op>
 DeviceCode device_code(std::string header, std::string type, const Op& op) {

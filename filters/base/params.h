@@ -159,7 +159,7 @@ struct ParamType<std::vector<T>> {
   static std::vector<T> parse(const Node& n) {
     std::vector<T> values;
     if (n.kind == Node::Kind::scalar) return {ParamType<T>::parse(n)};
-    if (n.kind != Node::Kind::list) throw NodeError(n.mark, "must be a list");
+    if (n.kind != Node::Kind::list) throw NodeError(n.mark, "must be one value or a list");
     for (const Node& item : n.items) values.push_back(ParamType<T>::parse(item));
     return values;
   }
@@ -199,9 +199,6 @@ struct ParamType<E> {
 };
 
 void check_range(const Node& node, const Range& range, double value);
-template <class E>
-requires std::is_enum_v<E>
-void check_range(const Node&, const Range&, E) {}
 inline void check_range(const Node& n, const Range& r, const Lengths& v) {
   for (const Length& length : v.axes) check_range(n, r, length.value);
 }
@@ -220,10 +217,15 @@ template <class T>
 void check_range(const Node& n, const Range& r, const std::optional<T>& v) {
   if (v) check_range(n, r, *v);
 }
+/// Whether values of a type have a range.
 template <class T>
-concept Ranged = std::is_arithmetic_v<T> || std::is_same_v<T, Lengths> || std::is_same_v<T, Level> || requires(T v) {
-  typename T::value_type;
-} && !std::is_same_v<T, std::string>;
+inline constexpr bool ranged = std::is_arithmetic_v<T> || std::is_same_v<T, Lengths> || std::is_same_v<T, Level>;
+template <class T>
+inline constexpr bool ranged<std::optional<T>> = ranged<T>;
+template <class T>
+inline constexpr bool ranged<std::vector<T>> = ranged<T>;
+template <class T>
+inline constexpr bool ranged<std::array<T, 3>> = ranged<T>;
 
 std::string range_words(const Range& range);
 
@@ -248,7 +250,7 @@ ParamDef field(const char* name, T P::*member, std::optional<Range> range, const
   d.set = [member, range, name](void* p, const Node& node) {
     try {
       T value = ParamType<T>::parse(node);
-      if constexpr (Ranged<T>)
+      if constexpr (ranged<T>)
         if (range) check_range(node, *range, value);
       static_cast<P*>(p)->*member = std::move(value);
     } catch (const NodeError& error) {

@@ -230,11 +230,25 @@ class Reader {
 
   std::string known_name(const Node& value) const {
     const std::string name = text_of(value);
-    if (name == "input" || named_.count(name)) return name;
-    std::vector<std::string> names{"input"};
-    names.insert(names.end(), named_.begin(), named_.end());
+    if (is_known(name)) return name;
+    const std::vector<std::string> names = known_names({});
     throw NodeError(value.mark, "no earlier step has `as: " + name + "`" + did_you_mean(name, names) +
                                     "; known: " + listing(names));
+  }
+
+  bool is_known(const std::string& name) const { return name == "input" || named_.count(name) > 0; }
+
+  std::vector<std::string> known_names(std::vector<std::string> names) const {
+    names.push_back("input");
+    names.insert(names.end(), named_.begin(), named_.end());
+    return names;
+  }
+
+  void check_mention(const Mention& mention) const {
+    if (is_known(mention.name)) return;
+    const std::vector<std::string> names = known_names(mention.own_names);
+    throw NodeError(mention.mark, mention.parameter + ": unknown name '" + mention.name + "'" +
+                                      did_you_mean(mention.name, names) + "; known: " + listing(names));
   }
 
   void finish(Step step, const Node& params) {
@@ -243,6 +257,7 @@ class Reader {
     try {
       parse_params(filter.params, filter.main_param, values.get(), params, filter.name);
       filter.validate(values.get(), !step.with.empty());
+      for (const Mention& mention : filter.mentions(values.get())) check_mention(mention);
     } catch (const NodeError& error) {
       throw NodeError(error.mark.line > 0 ? error.mark : step.mark, filter.name + "." + error.what());
     } catch (const std::invalid_argument& error) {

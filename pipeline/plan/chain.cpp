@@ -51,8 +51,10 @@ Graph build_graph(const Config& config, const ImageDesc& image, std::span<const 
   int number = 0;
   for (const Step& step : config.steps) {
     b.begin_step(context_of(config, step, ++number));
-    StepInputs inputs{step.from.empty() ? current : named.at(step.from), {}};
+    StepInputs inputs{step.from.empty() ? current : named.at(step.from), {}, {}};
     if (!step.with.empty()) inputs.with = named.at(step.with);
+    for (const Mention& mention : step.filter->mentions(step.params.get()))
+      inputs.named[mention.name] = named.at(mention.name);
     try {
       current = step.filter->build(b, inputs, step.params.get());
     } catch (const std::invalid_argument& error) {

@@ -124,10 +124,9 @@ class Generator {
     }
     for (int r : group_.reduces)
       if (rides(r)) argument(Argument::Kind::extrema, r, fmt::format("u64* extrema_{}", r));
-    args_ += "};\n" + checks;
+    args_ = extra_ + args_ + "};\n" + checks;
     includes_ = "#include \"filters/base/group.cuh\"\n";
     for (const std::string& header : headers_) includes_ += fmt::format("#include \"{}\"\n", header);
-    if (!extra_.empty()) includes_ += "namespace imgpipe {\n" + extra_ + "}\n";
   }
 
   bool rides(int reduce) const { return std::get<ReduceOp>(node(reduce).op).kind == ReduceOp::Kind::extrema; }
