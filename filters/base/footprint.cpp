@@ -25,11 +25,6 @@ Halo reach_of(const std::array<int, 3>& radius, const std::optional<std::array<i
   return reach;
 }
 
-Halo halo_of(const Halo& reach, Border border) {
-  if (border != Border::reflect101 && border != Border::reflect) return reach;
-  return reach.max(reflected(reach));
-}
-
 Halo reflected(const Halo& reach) { return {reach.high, reach.low}; }
 
 std::vector<RowSpan> row_spans(Footprint footprint, const Halo& reach) {

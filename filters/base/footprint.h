@@ -20,10 +20,6 @@ struct EnumNames<Footprint> {
 /// - 1. Images that are no volume have no reach along z; the z that [x, y] leaves out is 0 or 1 pixels wide.
 Halo reach_of(const std::array<int, 3>& radius, const std::optional<std::array<int, 3>>& size, bool volume);
 
-/// The halo of a window of this reach: mirrors at the image's edge take their pixels from as far inside the image as
-/// the window goes outside, so that a tile at the edge needs them even where its windows do not look that way.
-Halo halo_of(const Halo& reach, Border border);
-
 /// The window turned by half a turn.
 Halo reflected(const Halo& reach);
 

@@ -72,6 +72,8 @@ Value Builder::pixel_to(std::vector<Value> inputs, PixelOp op, int channels, boo
 }
 
 Value Builder::window(Value input, WindowOp op, bool whole, std::optional<Compute> compute) {
+  if (op.border == Border::reflect101 || op.border == Border::reflect)
+    op.halo = op.halo.max({op.halo.high, op.halo.low});
   GraphNode node{std::move(op), {input.id}, {}, info(input), 0, {}};
   node.value.whole = whole && info(input).whole;
   if (compute) node.value.compute = *compute;

@@ -90,6 +90,8 @@ struct PixelOp {
 
 /// A neighbourhood operation on one channel at a time.
 struct WindowOp {
+  /// How far the window reaches. Mirrors at the image's edge take their pixels from as far inside the image as the
+  /// window goes outside: the builder makes the halo of mirrored borders symmetric.
   Halo halo;
   Border border = Border::reflect101;
   double constant = 0;

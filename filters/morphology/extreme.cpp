@@ -131,7 +131,7 @@ Value append(Builder& b, Value in, const Setting& s, WindowOp op) {
 
 Value along(Builder& b, Value in, int axis, int low, int high, const Setting& s) {
   WindowOp op;
-  op.halo = halo_of(Halo::along(axis, low, high), s.border);
+  op.halo = Halo::along(axis, low, high);
   op.flops = low + high < 33 ? 8 : 2.0 * (low + high);
   const int taps = low + high + 1;
   visit_compute(b.compute(in), [&](auto t) {
@@ -170,7 +170,7 @@ Value shaped(Builder& b, Value in, const Halo& reach, Footprint footprint, const
     throw std::invalid_argument("a footprint of " + std::to_string(spans.size()) +
                                 " rows is too large: at most 1600 rows (radius 19 in a volume); box has no limit");
   WindowOp op;
-  op.halo = halo_of(reach, s.border);
+  op.halo = reach;
   op.flops = 4.0 * static_cast<double>(count_of(spans));
   visit_compute(b.compute(in), [&](auto t) {
     using T = decltype(t);

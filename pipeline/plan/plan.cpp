@@ -10,6 +10,8 @@ namespace imgpipe {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+/// CUDA passes at most 32,764 bytes to a kernel; images, borders and counters take the rest.
+constexpr std::size_t most_parameter_bytes = 32764 - 2048;
 
 template <class T>
 const T* op_of(const Graph& graph, int node) {
@@ -63,11 +65,18 @@ bool contains(const std::vector<int>& list, int value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+std::size_t parameter_bytes(const Graph& graph, int node) {
+  if (const auto* window = op_of<WindowOp>(graph, node)) return window->device.blob.size();
+  if (const auto* pixel = op_of<PixelOp>(graph, node)) return pixel->device.blob.size();
+  return 0;
+}
+
 bool stored_alone(const ReduceOp& reduce) { return reduce.kind != ReduceOp::Kind::extrema; }
 
 std::string Planner::conflict(std::size_t i, std::size_t j) const {
   std::vector<int> inside;
   const Extent* extent = nullptr;
+  std::size_t parameters = 0;
   for (std::size_t k = i; k < j; ++k) {
     const int n = order[k];
     const GraphNode& node = graph.nodes[n];
@@ -76,6 +85,9 @@ std::string Planner::conflict(std::size_t i, std::size_t j) const {
     if (op_of<ViewOp>(graph, n) && computed_here) return node.label + " looks at a finished image";
     if (const auto* window = op_of<WindowOp>(graph, n); window && window->border == Border::wrap && computed_here)
       return "border wrap of " + node.label + " needs the far side of the image";
+    parameters += parameter_bytes(graph, n);
+    if (parameters > most_parameter_bytes && parameters > parameter_bytes(graph, n))
+      return "the parameters of a kernel are full at " + node.label;
     if (node.scalars && contains(inside, *node.scalars)) return node.label + " needs numbers over the whole image";
     if (is_work(graph, n)) {
       if (extent && *extent != node.value.desc.extent) return node.label + " works on another size";

@@ -45,7 +45,7 @@ Value sum_along(Builder& b, Value value, int axis, const Halo& reach, double con
   const int low = reach.low[axis], high = reach.high[axis], taps = low + high + 1;
   WindowOp op;
   op.border = b.border();
-  op.halo = halo_of(Halo::along(axis, low, high), op.border);
+  op.halo = Halo::along(axis, low, high);
   op.constant = constant;
   op.filters_alpha = true;
   op.flops = (sums == Compute::f64 ? 2.0 : 1.0) * taps + 4;

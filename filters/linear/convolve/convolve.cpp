@@ -49,7 +49,7 @@ Value build(Builder& b, Value in, const Kernel& kernel) {
     throw std::invalid_argument("a kernel with planes needs a volume, and this image is 2D");
   WindowOp op;
   op.border = b.border();
-  op.halo = halo_of(reach_of({}, size, true), op.border);
+  op.halo = reach_of({}, size, true);
   op.constant = b.constant();
   op.flops = static_cast<double>(kernel.values.size()) + 4;
   visit_compute(b.compute(in), [&](auto t) {

@@ -36,7 +36,7 @@ Value build(Builder& b, Value in, Axis axis, const std::vector<double>& taps, in
     throw std::invalid_argument("axis z needs a volume, and this image is 2D");
   WindowOp op;
   op.border = b.border();
-  op.halo = halo_of(Halo::along(a, low, high), op.border);
+  op.halo = Halo::along(a, low, high);
   op.constant = options.constant.value_or(b.constant());
   op.filters_alpha = options.filters_alpha;
   op.flops = static_cast<double>(taps.size()) + 4;
