@@ -1,21 +1,16 @@
 // simple = cpu = cuda, bit for bit, for every filter of the table; fused = unfused = small tiles. The cuda executor
 // runs here on the host twin of a device: the generated kernels, compiled for the host.
 #include <gtest/gtest.h>
-#include <tbb/parallel_for.h>
 
 #include <random>
-#include <set>
 
-#include "io/image/errors.h"
 #include "pipeline/exec/cuda/executor.h"
 #include "tests/conformance/cases.h"
-#include "tests/support/chain.h"
+#include "tests/support/parity.h"
 #include "tests/support/twin_device.h"
 
 namespace imgpipe::test {
 namespace {
-
-constexpr unsigned seed = 20240607;
 
 struct ImageCase {
   ImageDesc desc;
@@ -42,101 +37,6 @@ std::vector<ImageCase> images(const std::vector<Extent>& shapes, bool volume) {
   return cases;
 }
 
-std::shared_ptr<cuda::Device> real_device() {
-  try {
-    return cuda::open_device();
-  } catch (const DeviceError& error) {
-    std::printf("no GPU: the cuda executor runs on the host twin only (%s)\n", error.what());
-    return nullptr;
-  }
-}
-
-/// Shared by all tests of this program. Where there is a GPU it takes the twin's place.
-struct Executors {
-  std::shared_ptr<cuda::Device> gpu = real_device();
-  std::shared_ptr<cuda::Device> twin = gpu ? gpu : make_twin_device();
-  std::unique_ptr<Executor> simple = make_simple_executor();
-  std::shared_ptr<Executor> cpu = make_cpu_executor();
-  std::unique_ptr<Executor> cuda = make_cuda_executor(twin, cpu);
-};
-Executors& executors() {
-  static Executors all;
-  return all;
-}
-
-const PlanOptions small_2d{true, {16, 8, 1}};
-const PlanOptions small_3d{true, {8, 4, 4}};
-const PlanOptions unfused{false, {16, 8, 1}};
-
-std::optional<Plan> try_plan(const std::string& step, const ImageDesc& desc, const Machine& machine,
-                             const PlanOptions& options) {
-  try {
-    return plan_of(step, desc, {desc}, machine, options);
-  } catch (const UsageError&) {
-    return std::nullopt;  // this filter does not take such an image; its own test says so
-  }
-}
-
-struct Variant {
-  std::string name;
-  Executor* executor;
-  Machine machine;
-  PlanOptions options;
-};
-
-std::vector<Variant> variants(bool volume) {
-  Executors& e = executors();
-  const PlanOptions small = volume ? small_3d : small_2d;
-  std::vector<Variant> list{{"cpu", e.cpu.get(), Machine::cpu(), {}},
-                            {"cpu, small tiles", e.cpu.get(), Machine::cpu(), small},
-                            {"cpu, unfused", e.cpu.get(), Machine::cpu(), unfused},
-                            {"cuda, small tiles", e.cuda.get(), Machine::gpu(), small}};
-  if (e.gpu) list.push_back({"cuda", e.cuda.get(), Machine::gpu(), {}});
-  if (e.gpu) list.push_back({"cuda, unfused", e.cuda.get(), Machine::gpu(), {false, {}}});
-  return list;
-}
-
-/// Compiles what a list of runs needs, on all cores.
-void precompile_all(const std::vector<std::pair<std::string, ImageDesc>>& runs, bool volume) {
-  std::vector<cuda::KernelSource> sources;
-  std::set<std::string> known;
-  for (const Variant& v : variants(volume)) {
-    if (v.executor != executors().cuda.get()) continue;
-    for (const auto& [step, desc] : runs)
-      if (const auto plan = try_plan(step, desc, v.machine, v.options))
-        for (const Group& group : plan->groups) {
-          cuda::KernelSource source = cuda::generate(plan->graph, group, true);
-          if (known.insert(source.name).second) sources.push_back(std::move(source));
-        }
-  }
-  if (!executors().gpu) return precompile(*executors().twin, sources);
-  tbb::parallel_for(std::size_t(0), sources.size(), [&](std::size_t i) { executors().gpu->kernel(sources[i]); });
-}
-
-/// Runs one chain on one image everywhere; false when the filter does not take such an image.
-bool expect_equal(const std::string& step, const ImageDesc& desc) {
-  if (!try_plan(step, desc, Machine::cpu(), {})) return false;
-  const Image image = random_image(desc, seed), other = random_image(desc, seed + 1);
-  const std::vector<const Image*> inputs{&image, &other};
-  const Plan plan = *try_plan(step, desc, Machine::cpu(), {});
-  const RunResult expected = executors().simple->run(plan, inputs);
-  for (const Variant& v : variants(desc.volume)) {
-    const RunResult actual = v.executor->run(*try_plan(step, desc, v.machine, v.options), inputs);
-    const std::string where = step + " on " + describe(desc) + ", " + v.name;
-    EXPECT_TRUE(actual.notes.empty()) << where << ": " << (actual.notes.empty() ? "" : actual.notes[0]);
-    EXPECT_EQ(difference(expected.images[0], actual.images[0]), "") << where;
-    EXPECT_EQ(expected.counts.clipped, actual.counts.clipped) << where;
-    EXPECT_EQ(expected.counts.nans, actual.counts.nans) << where;
-    EXPECT_EQ(expected.reports.size(), actual.reports.size()) << where;
-    for (std::size_t r = 0; r < std::min(expected.reports.size(), actual.reports.size()); ++r)
-      for (std::size_t k = 0; k < expected.reports[r].size(); ++k)
-        EXPECT_TRUE(expected.reports[r][k] == actual.reports[r][k] ||
-                    (expected.reports[r][k] != expected.reports[r][k] && actual.reports[r][k] != actual.reports[r][k]))
-            << where << " report " << k << ": " << expected.reports[r][k] << " against " << actual.reports[r][k];
-  }
-  return true;
-}
-
 std::string with_step(const FilterCase& c) {
   std::string step = c.step;
   if (const auto at = step.find("other"); at != std::string::npos && step.find("other0") == std::string::npos)
@@ -149,7 +49,7 @@ class EveryFilter : public testing::TestWithParam<std::size_t> {};
 TEST_P(EveryFilter, GivesTheSameBytesOnEveryExecutor) {
   const FilterCase c = filter_cases()[GetParam()];
   for (bool volume : {false, true}) {
-    std::vector<std::pair<std::string, ImageDesc>> runs;
+    std::vector<ParityRun> runs;
     for (const ImageCase& image : images(volume ? shapes_3d : shapes_2d, volume))
       runs.push_back({with_step(c), image.desc});
     precompile_all(runs, volume);
@@ -178,7 +78,7 @@ TEST_P(EveryBorder, GivesTheSameBytesOnEveryExecutor) {
     const std::string step = c.step + "\n  border: " + border + (border == "constant" ? "\n  constant: 3" : "");
     std::string text = step;
     if (c.step.find(':') == std::string::npos) text = c.step + ":" + step.substr(c.step.size());
-    std::vector<std::pair<std::string, ImageDesc>> runs;
+    std::vector<ParityRun> runs;
     for (const Extent& extent : {Extent{1, 1}, Extent{3, 2}, Extent{40, 19}})
       for (DType dtype : {DType::u16, DType::f64}) runs.push_back({text, make_desc(dtype, extent)});
     precompile_all(runs, false);
@@ -193,12 +93,12 @@ INSTANTIATE_TEST_SUITE_P(Borders, EveryBorder,
                          testing::Values("reflect101", "reflect", "replicate", "wrap", "constant"));
 
 TEST(Chains, OfTwoToSixStepsGiveTheSameBytesOnEveryExecutor) {
-  std::mt19937 random(seed);
-  RecordProperty("seed", static_cast<int>(seed));
+  std::mt19937 random(parity_seed);
+  RecordProperty("parity_seed", static_cast<int>(parity_seed));
   std::vector<FilterCase> usable;
   for (const FilterCase& c : filter_cases())
     if (c.filter->inputs == 1 || c.step.find("with") != std::string::npos) usable.push_back(c);
-  std::vector<std::pair<std::string, ImageDesc>> flat, volumes;
+  std::vector<ParityRun> flat, volumes;
   const DType dtypes[] = {DType::u8, DType::u16, DType::i16, DType::f32, DType::i32};
   for (int k = 0; k < 60; ++k) {
     std::string chain;
@@ -224,11 +124,11 @@ TEST(Chains, OfTwoToSixStepsGiveTheSameBytesOnEveryExecutor) {
 
 TEST(Copies, OneUploadAndOneDownloadAnImage) {
   Executors& e = executors();
-  const auto before = e.twin->copies();
-  const Image image = random_image(make_desc(DType::u16, {45, 31}), seed);
+  const auto before = e.device->copies();
+  const Image image = random_image(make_desc(DType::u16, {45, 31}), parity_seed);
   const std::string steps = "- median: {radius: 1}\n- unsharp: {sigma: 1, amount: 1.5}\n- normalize\n- rescale: uint8";
   const RunResult result = run_on(*e.cuda, steps, image, {}, {small_2d, true});
-  const auto after = e.twin->copies();
+  const auto after = e.device->copies();
   EXPECT_EQ(after.uploads - before.uploads, 1u);
   EXPECT_EQ(after.downloads - before.downloads, 1u);
   EXPECT_EQ(after.bytes_up - before.bytes_up, 45u * 31u * 2u);
@@ -240,8 +140,8 @@ TEST(Memory, AnImageThatDoesNotFitTheDeviceRunsOnTheCpuAndTheNextOneIsClean) {
   const std::shared_ptr<Executor> cpu = make_cpu_executor();
   const auto cuda = make_cuda_executor(twin, cpu);
   const auto simple = make_simple_executor();
-  const Image large = random_image(make_desc(DType::f32, {300, 200}), seed);
-  const Image small = random_image(make_desc(DType::f32, {30, 20}), seed);
+  const Image large = random_image(make_desc(DType::f32, {300, 200}), parity_seed);
+  const Image small = random_image(make_desc(DType::f32, {30, 20}), parity_seed);
   const std::string steps = "- linear: {gain: 2, offset: 1}";
   const RunResult fallen = run_on(*cuda, steps, large);
   ASSERT_EQ(fallen.notes.size(), 1u);
