@@ -1,5 +1,8 @@
 #include "pipeline/exec/cuda/executor.h"
 
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
 #include <algorithm>
 
 #include "filters/base/group.cuh"
@@ -52,6 +55,7 @@ class ImageRun {
   RunResult go() {
     upload_inputs();
     allocate_results();
+    compile_groups();
     run_groups();
     return download();
   }
@@ -59,6 +63,7 @@ class ImageRun {
   std::vector<double> time(int warm_up, int repeats) {
     upload_inputs();
     allocate_results();
+    compile_groups();
     const std::map<int, StoredImage> inputs = stored_;
     std::vector<double> seconds;
     for (int k = 0; k < warm_up + repeats; ++k) {
@@ -134,8 +139,7 @@ class ImageRun {
       if (!std::holds_alternative<ViewOp>(node(v).op) && !std::holds_alternative<InputOp>(node(v).op))
         stored_[v] = targets_[v];
     }
-    const bool riding = std::any_of(group.reduces.begin(), group.reduces.end(), [&](int r) { return rides(r); });
-    if (!group.stores.empty() || riding) launch_group(group);
+    if (is_launched(group)) launch_group(group);
     for (int r : group.reduces)
       if (!rides(r)) reduce(r);
   }
@@ -180,8 +184,28 @@ class ImageRun {
     return std::all_of(group.loads.begin(), group.loads.end(), [&](int v) {
       const Source source = source_of(graph_, v);
       return source.view.step == std::array<std::int64_t, 3>{1, 1, 1} &&
-             stored_.at(source.value).desc.extent == group.extent;
+             node(source.value).value.desc.extent == group.extent;
     });
+  }
+
+  /// Side by side, since a compile takes a good part of a second. Isolated: a thread that waits for another's compile
+  /// must not take up another image meanwhile.
+  void compile_groups() {
+    std::vector<const Group*> launched;
+    for (const Group& group : plan_.groups)
+      if (is_launched(group)) launched.push_back(&group);
+    std::vector<std::pair<KernelSource, std::shared_ptr<Kernel>>> compiled(launched.size());
+    const auto compile = [&](std::size_t i) {
+      compiled[i].first = generate(graph_, *launched[i], is_flat(*launched[i]));
+      compiled[i].second = device_.kernel(compiled[i].first);
+    };
+    tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t(0), launched.size(), compile); });
+    for (std::size_t i = 0; i < launched.size(); ++i) kernels_.emplace(launched[i], std::move(compiled[i]));
+  }
+
+  bool is_launched(const Group& group) const {
+    return !group.stores.empty() ||
+           std::any_of(group.reduces.begin(), group.reduces.end(), [&](int r) { return rides(r); });
   }
 
   View joined(View view, const KernelSource& kernel, DType dtype) const {
@@ -209,13 +233,7 @@ class ImageRun {
   }
 
   void launch_group(const Group& group) {
-    auto known = kernels_.find(&group);
-    if (known == kernels_.end()) {
-      KernelSource source = generate(graph_, group, is_flat(group));
-      auto kernel = device_.kernel(source);
-      known = kernels_.emplace(&group, std::pair(std::move(source), std::move(kernel))).first;
-    }
-    const auto& [source, kernel] = known->second;
+    const auto& [source, kernel] = kernels_.at(&group);
     Frame frame = frame_of(group, source);
     std::int64_t blocks = std::min<std::int64_t>(frame.tiles, 0x7fffffff);
     Address scratch = 0;
