@@ -31,10 +31,13 @@ struct Edge {
   T constant;
 };
 
-/// The tile's first pixel, and the image's bounds [x0, x1) and so on relative to it (within the reach of an int).
+/// The tile's first pixel; relative to it (within the reach of an int) the image's bounds [x0, x1) and so on, and the
+/// sizes of what this tile is there to compute.
 struct Origin {
   i64 x, y, z;
   int x0, x1, y0, y1, z0, z1;
+  int own_x, own_y, own_z;
+
   template <class R>
   IMGPIPE_FN bool inside() const {
     return R::x0 >= x0 && R::x1 <= x1 && R::y0 >= y0 && R::y1 <= y1 && R::z0 >= z0 && R::z1 <= z1;
@@ -45,17 +48,12 @@ IMGPIPE_FN int to_bound(i64 distance) {
   constexpr i64 most = 1 << 30;
   return int(distance < -most ? -most : distance > most ? most : distance);
 }
+IMGPIPE_FN int least(int a, int b) { return a < b ? a : b; }
 
+template <int X, int Y, int Z>
 IMGPIPE_FN Origin origin_at(const Frame& f, i64 x, i64 y, i64 z) {
-  return {x,
-          y,
-          z,
-          to_bound(-x),
-          to_bound(f.width - x),
-          to_bound(-y),
-          to_bound(f.height - y),
-          to_bound(-z),
-          to_bound(f.depth - z)};
+  const int x1 = to_bound(f.width - x), y1 = to_bound(f.height - y), z1 = to_bound(f.depth - z);
+  return {x, y, z, to_bound(-x), x1, to_bound(-y), y1, to_bound(-z), z1, least(X, x1), least(Y, y1), least(Z, z1)};
 }
 
 template <int X, int Y, int Z>
@@ -63,16 +61,18 @@ IMGPIPE_FN Origin tile_origin(const Frame& f, i64 tile) {
   // 32-bit division is several times cheaper, and enough but for the largest images.
   if (f.tiles <= 0xffffffffll) {
     const u32 t = u32(tile), row = t / u32(f.tiles_x), plane = row / u32(f.tiles_y);
-    return origin_at(f, i64(t - row * u32(f.tiles_x)) * X, i64(row - plane * u32(f.tiles_y)) * Y, i64(plane) * Z);
+    return origin_at<X, Y, Z>(f, i64(t - row * u32(f.tiles_x)) * X, i64(row - plane * u32(f.tiles_y)) * Y,
+                              i64(plane) * Z);
   }
   const i64 row = tile / f.tiles_x;
-  return origin_at(f, (tile - row * f.tiles_x) * X, row % f.tiles_y * Y, row / f.tiles_y * Z);
+  return origin_at<X, Y, Z>(f, (tile - row * f.tiles_x) * X, row % f.tiles_y * Y, row / f.tiles_y * Z);
 }
 
 /// Of images that are one row.
 template <int X>
 IMGPIPE_FN Origin row_origin(const Frame& f, i64 tile) {
-  return {tile * X, 0, 0, to_bound(-tile * X), to_bound(f.width - tile * X), 0, 1, 0, 1};
+  const int x1 = to_bound(f.width - tile * X);
+  return {tile * X, 0, 0, to_bound(-tile * X), x1, 0, 1, 0, 1, least(X, x1), 1, 1};
 }
 
 template <class S, int N>
@@ -127,11 +127,10 @@ struct Pack {
   }
 
   /// Whether pixel j is one of the tile's own and in the image. OWN: no pixel lies before the tile's own.
-  template <int X, int Y, int Z, bool OWN>
+  template <bool OWN>
   IMGPIPE_FN bool owns(const Origin& o, int x, int y, int z, int j) const {
     const int px = AXIS_ == 0 ? x + j : x, py = AXIS_ == 0 ? y : y + j;
-    const bool inside =
-        (j < count) & (px < (X < o.x1 ? X : o.x1)) & (py < (Y < o.y1 ? Y : o.y1)) & (z < (Z < o.z1 ? Z : o.z1));
+    const bool inside = (j < count) & (px < o.own_x) & (py < o.own_y) & (z < o.own_z);
     return OWN ? inside : inside & (px >= 0) & (py >= 0) & (z >= 0);
   }
 
@@ -178,6 +177,18 @@ IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Origin& 
                                                 within(y + (AXIS == 0 ? 0 : j), o.y0, o.y1), within(z, o.z0, o.z1), c));
 }
 
+/// As above, of a view in quads and where all that is loaded lies inside the image.
+template <class T, class S, int N>
+IMGPIPE_FN void load_inner(const View& view, const Origin& o, int x, int y, int z, int c, T (&v)[N]) {
+  const S* p = sample_at<const S>(view, o.x, o.y, o.z, c) + x + y * view.stride_y + z * view.stride_z;
+  IMGPIPE_UNROLL
+  for (int q = 0; q < N / 4; ++q) {
+    const auto four = reinterpret_cast<const Vector<S, 4>*>(p)[q];
+    IMGPIPE_UNROLL
+    for (int j = 0; j < 4; ++j) v[4 * q + j] = static_cast<T>(four.v[j]);
+  }
+}
+
 template <class T>
 IMGPIPE_FN T canonical_nan(T v) {
   return v != v ? maths::quiet_nan(T(0)) : v;
@@ -191,16 +202,15 @@ IMGPIPE_FN S to_sample(T v) {
     return static_cast<S>(canonical_nan(v));
 }
 
-template <class S, int X, int Y, int Z, bool OWN, int N, int AXIS, class T>
+template <class S, bool OWN, int N, int AXIS, class T>
 IMGPIPE_FN void store_pack(const Pack<N, AXIS>& pack, const View& view, const Origin& o, int x, int y, int z, int c,
                            const T (&v)[N]) {
-  const int wide = X < o.x1 ? X : o.x1, high = Y < o.y1 ? Y : o.y1, deep = Z < o.z1 ? Z : o.z1;
-  if (x >= wide || y >= high || z >= deep) return;
+  if (x >= o.own_x || y >= o.own_y || z >= o.own_z) return;
   if constexpr (!OWN)
     if (x < (AXIS == 0 ? 1 - N : 0) || y < (AXIS == 0 ? 0 : 1 - N) || z < 0) return;
   S* p = tile_sample<S>(view, o, x, y, z, c);
   if constexpr (AXIS == 0 && N % 4 == 0) {
-    if (view.quads && pack.count == N && (OWN || x >= 0) && x + N <= wide && ((int(o.x) + x) & 3) == 0) {
+    if (view.quads && pack.count == N && (OWN || x >= 0) && x + N <= o.own_x && ((int(o.x) + x) & 3) == 0) {
       IMGPIPE_UNROLL
       for (int q = 0; q < N / 4; ++q) {
         Vector<S, 4> four;
@@ -212,10 +222,10 @@ IMGPIPE_FN void store_pack(const Pack<N, AXIS>& pack, const View& view, const Or
     }
   }
   const i64 step = AXIS == 0 ? view.stride_x : view.stride_y;
-  const int first = AXIS == 0 ? x : y, end = AXIS == 0 ? wide : high;
+  const int at = AXIS == 0 ? x : y, end = AXIS == 0 ? o.own_x : o.own_y;
   IMGPIPE_UNROLL
   for (int j = 0; j < N; ++j, p += step)
-    if (j < pack.count && (OWN || first + j >= 0) && first + j < end) *p = to_sample<S>(v[j]);
+    if (j < pack.count && (OWN || at + j >= 0) && at + j < end) *p = to_sample<S>(v[j]);
 }
 
 // ---- casts
@@ -269,7 +279,7 @@ struct Counter {
 
 /// Rounds half to even and saturates into S; NaN becomes 0. Samples that do not fit are rare: they are looked for once
 /// a pack, and counted apart when the pixel is the tile's own.
-template <class S, int X, int Y, int Z, bool OWN, int N, int AXIS, class T, class Out>
+template <class S, bool OWN, int N, int AXIS, class T, class Out>
 IMGPIPE_FN void cast_pack(const Pack<N, AXIS>& pack, const Origin& o, int x, int y, int z, const T (&in)[N],
                           Out (&out)[N], Counter& counter) {
   if constexpr (S(0.5) != S(0)) {
@@ -291,7 +301,7 @@ IMGPIPE_FN void cast_pack(const Pack<N, AXIS>& pack, const Origin& o, int x, int
     IMGPIPE_UNROLL
     for (int j = 0; j < N; ++j) {
       const Wide v = static_cast<Wide>(in[j]), rounded = maths::rint(v);
-      const bool own = pack.template owns<X, Y, Z, OWN>(o, x, y, z, j);
+      const bool own = pack.template owns<OWN>(o, x, y, z, j);
       counter.nans += (v != v) & own;
       counter.clipped += ((rounded < L::low) | (rounded > L::high)) & own;
       if (v != v) out[j] = Out(0);
@@ -375,16 +385,49 @@ struct CopyThrough {
   }
 };
 
-/// Calls f(pack of N, x, y, z) for the aligned groups of N pixels that cover R; `f` may be asked for pixels up to N - 1
-/// beyond R's sides: of tiles that are kept in memory, which have room for 3, N is 4.
+/// The aligned groups of N pixels that cover R, for a block of STRIDE threads: a thread keeps its place along x and
+/// goes down the rows. They reach up to N - 1 pixels beyond R's sides: of tiles that are kept in memory, which have
+/// room for 3, N is 4.
+template <class R, int N, int STRIDE>
+struct Packs {
+  static constexpr int first = R::x0 >= 0 ? R::x0 / N : -((N - 1 - R::x0) / N);
+  static constexpr int across = (R::x1 + N - 1) / N - first;
+  static constexpr int lanes = across < STRIDE ? across : STRIDE;
+  static constexpr int step = STRIDE / lanes;  ///< rows at once
+  static constexpr int rows = R::height * R::depth;
+  static constexpr int rounds = (rows + step - 1) / step;
+  static IMGPIPE_FN int x(int lane) { return N * (lane + first); }
+  static IMGPIPE_FN int y(int row) { return (R::depth == 1 ? row : row % R::height) + R::y0; }
+  static IMGPIPE_FN int z(int row) { return (R::depth == 1 ? 0 : row / R::height) + R::z0; }
+};
+
+/// Calls f(pack of N, x, y, z) for all packs of R.
 template <class R, int N, class Block, class F>
 IMGPIPE_FN void for_packs(const Block& block, const F& f) {
-  constexpr int first = R::x0 >= 0 ? R::x0 / N : -((N - 1 - R::x0) / N);
-  constexpr int last = (R::x1 + N - 1) / N;
-  constexpr int packs = last - first;
-  for (int i = block.first(); i < packs * R::height * R::depth; i += block.stride()) {
-    const int q = i % packs + first, y = i / packs % R::height + R::y0, z = i / (packs * R::height) + R::z0;
-    f(Pack<N, 0>{N}, N * q, y, z);
+  using P = Packs<R, N, Block::stride()>;
+  const int top = block.first() / P::lanes;
+  if (top >= P::step) return;
+  for (int lane = block.first() % P::lanes; lane < P::across; lane += P::lanes)
+    for (int row = top; row < P::rows; row += P::step) f(Pack<N, 0>{N}, P::x(lane), P::y(row), P::z(row));
+}
+
+/// The same in batches of up to U a thread: `load(u, x, y, z)` of all before `use(u, x, y, z)` of the first, so that
+/// their loads are under way together.
+template <class R, int N, int U, class Block, class Load, class Use>
+IMGPIPE_FN void for_batches(const Block& block, const Load& load, const Use& use) {
+  using P = Packs<R, N, Block::stride()>;
+  const int top = block.first() / P::lanes;
+  if (top >= P::step) return;
+  for (int lane = block.first() % P::lanes; lane < P::across; lane += P::lanes) {
+    const int x = P::x(lane);
+    for (int row = top; row < P::rows; row += U * P::step) {
+      IMGPIPE_UNROLL
+      for (int u = 0; u < U; ++u)
+        if (const int r = row + u * P::step; r < P::rows) load(u, x, P::y(r), P::z(r));
+      IMGPIPE_UNROLL
+      for (int u = 0; u < U; ++u)
+        if (const int r = row + u * P::step; r < P::rows) use(u, x, P::y(r), P::z(r));
+    }
   }
 }
 
@@ -417,9 +460,11 @@ IMGPIPE_FN void read_extrema(const u64* keys, double* scalars) {
 
 #ifdef __CUDACC_RTC__
 
+/// A block of THREADS threads. All sizes are constants, so that the compiler sees how often a thread goes round.
+template <int THREADS>
 struct ThreadBlock {
   IMGPIPE_FN int first() const { return threadIdx.x; }
-  IMGPIPE_FN int stride() const { return blockDim.x; }
+  static IMGPIPE_FN constexpr int stride() { return THREADS; }
   IMGPIPE_FN void sync() const { __syncthreads(); }
   IMGPIPE_FN i64 index() const { return blockIdx.x; }
   IMGPIPE_FN i64 count() const { return gridDim.x; }
@@ -451,7 +496,7 @@ struct ThreadBlock {
 #define IMGPIPE_KERNEL(name, args, threads, blocks)                                                    \
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ args a) { \
     extern __shared__ __align__(16) char fast[];                                                       \
-    body(a, ThreadBlock{}, fast);                                                                      \
+    body(a, ThreadBlock<threads>{}, fast);                                                             \
   }
 
 #else
@@ -460,7 +505,7 @@ struct ThreadBlock {
 struct ThreadBlock {
   i64 index_, count_;
   int first() const { return 0; }
-  int stride() const { return 1; }
+  static constexpr int stride() { return 1; }
   void sync() const {}
   i64 index() const { return index_; }
   i64 count() const { return count_; }

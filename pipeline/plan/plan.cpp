@@ -59,6 +59,7 @@ struct Planner {
   bool same_shape(const std::vector<int>& inside, const std::vector<int>& work) const;
   std::optional<Group> group(std::size_t i, std::size_t j) const;
   void cost(Group& g) const;
+  void cost_of_tiles(Group& g, double loaded, double stored) const;
 };
 
 bool contains(const std::vector<int>& list, int value) {
@@ -169,40 +170,42 @@ void Planner::cost(Group& g) const {
         machine.group_seconds + std::max(g.bytes / machine.bytes_per_second, g.flops / machine.flops_per_second);
     return;
   }
-  const bool volume = g.extent.depth > 1;
-  std::vector<std::array<int, 3>> candidates = volume ? machine.tiles_3d : machine.tiles_2d;
+  std::vector<std::array<int, 3>> candidates = g.extent.depth > 1 ? machine.tiles_3d : machine.tiles_2d;
   if (options.tile[0] > 0) candidates = {options.tile};
   Group best = g;
   best.seconds = infinity;
   for (const auto& tile : candidates) {
     Group trial = g;
     trial.tile = tile;
-    const std::int64_t memory = tile_bytes(graph, trial);
-    trial.tile_in_memory = memory > machine.fast_memory;
-    const double tiles = tiles_of(trial);
-    // Tile memory, loads and stores take operations too: measured, 4 a sample of a pass and 6 a sample moved.
-    for (int v : trial.loads)
-      trial.flops += 6 * tiles * padded(trial, trial.need.at(v)) * graph.nodes[v].value.desc.channels;
-    for (int v : trial.stores) trial.flops += 6 * pixels * graph.nodes[v].value.desc.channels;
-    for (const Stage& stage : trial.stages) {
-      const double samples = tiles * padded(trial, stage.region);
-      if (stage.source == Stage::Source::window)
-        trial.flops += samples * graph.nodes[stage.window].value.desc.channels * node_flops(graph, stage.window);
-      trial.flops += 4 * samples;
-      for (int n : stage.nodes) trial.flops += samples * graph.nodes[n].value.desc.channels * node_flops(graph, n);
-    }
-    const double halo_factor = padded(trial, trial.halo) / (double(tile[0]) * tile[1] * tile[2]);
-    // Halo pixels come from L2 mostly: they cost a fraction of main memory traffic.
-    const double moved = pixels * (loaded * (1 + 0.15 * (halo_factor - 1)) + stored) +
-                         (trial.tile_in_memory ? 2.0 * memory * tiles : 0.0);
-    const double occupancy = machine.crowding(memory);
-    trial.seconds =
-        machine.group_seconds +
-        occupancy * (std::max(moved / machine.bytes_per_second, trial.flops / machine.flops_per_second) +
-                     0.35 * std::min(moved / machine.bytes_per_second, trial.flops / machine.flops_per_second));
+    cost_of_tiles(trial, loaded, stored);
     if (trial.seconds < best.seconds) best = std::move(trial);
   }
   g = std::move(best);
+}
+
+void Planner::cost_of_tiles(Group& g, double loaded, double stored) const {
+  const double pixels = static_cast<double>(g.extent.pixels());
+  const std::int64_t memory = tile_bytes(graph, g);
+  g.tile_in_memory = memory > machine.fast_memory;
+  const double tiles = tiles_of(g);
+  const Halo& halo = g.stages[0].region;
+  // Tile memory, loads and stores take operations too: measured, 4 a sample of a pass and 6 a sample moved.
+  for (int v : g.loads) g.flops += 6 * tiles * padded(g, halo) * graph.nodes[v].value.desc.channels;
+  for (int v : g.stores) g.flops += 6 * pixels * graph.nodes[v].value.desc.channels;
+  for (const Stage& stage : g.stages) {
+    const double samples = tiles * padded(g, stage.region);
+    if (stage.source == Stage::Source::window)
+      g.flops += samples * graph.nodes[stage.window].value.desc.channels * node_flops(graph, stage.window);
+    g.flops += 4 * samples;
+    for (int n : stage.nodes) g.flops += samples * graph.nodes[n].value.desc.channels * node_flops(graph, n);
+  }
+  const double halo_factor = tiles * padded(g, halo) / pixels;
+  // Halo pixels come from L2 mostly: they cost a fraction of main memory traffic.
+  const double moved =
+      pixels * (loaded * (1 + 0.15 * (halo_factor - 1)) + stored) + (g.tile_in_memory ? 2.0 * memory * tiles : 0.0);
+  const double by_bytes = moved / machine.bytes_per_second, by_flops = g.flops / machine.flops_per_second;
+  g.seconds = machine.group_seconds +
+              machine.crowding(memory) * (std::max(by_bytes, by_flops) + 0.35 * std::min(by_bytes, by_flops));
 }
 
 }  // namespace

@@ -222,7 +222,8 @@ class ImageRun {
     frame.depth = group.extent.depth;
     if (kernel.flat) {
       const int channels = kernel.merged_channels ? node(group.loads[0]).value.desc.channels : 1;
-      frame = {group.extent.pixels() * channels, 1, 1, 0, 0, 0, nullptr, 0, nullptr};
+      frame.width = group.extent.pixels() * channels;
+      frame.height = frame.depth = 1;
     }
     const auto tiles = [](std::int64_t n, int size) { return (n + size - 1) / size; };
     frame.tiles_x = tiles(frame.width, kernel.tile[0]);
