@@ -45,8 +45,9 @@ struct Format {
   std::function<FileInfo(const std::string& path)> read_info;
   /// Reads pages [first, first + count). Throws InputError: never partial or guessed pixels.
   std::function<ReadResult(const std::string& path, std::size_t first, std::size_t count)> read;
-  /// Why this format cannot hold such an image (and what could), or nothing when it can.
-  std::function<std::optional<std::string>(const ImageDesc& desc, std::size_t pages)> cannot_hold;
+  /// Why a file of this format and name cannot hold such an image (and what could), or nothing when it can.
+  std::function<std::optional<std::string>(const std::string& path, const ImageDesc& desc, std::size_t pages)>
+      cannot_hold;
   /// Writes all pages of one file to exactly this path; a volume is its z slices as pages where the format has
   /// no volumes. Checks that every byte went out. Throws InputError.
   std::function<void(const std::string& path, std::span<const Image> pages, const WriteOptions&)> write;

@@ -154,7 +154,7 @@ std::string cannot_hold_samples(const std::string& format, const std::string& ho
 
 const Image& the_image(const std::string& path, std::span<const Image> pages, const Format& format) {
   const ImageDesc none;
-  const auto reason = format.cannot_hold(pages.empty() ? none : pages[0].desc(), pages.size());
+  const auto reason = format.cannot_hold(path, pages.empty() ? none : pages[0].desc(), pages.size());
   if (reason) throw InputError(path, *reason);
   return pages[0];
 }

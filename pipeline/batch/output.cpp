@@ -71,7 +71,7 @@ std::string cannot_write(const std::string& path, const ImageDesc& desc, std::si
     return (suffix.empty() ? "the name has no suffix that says the format" : "no format writes " + suffix) +
            did_you_mean(suffix, all_suffixes()) + "; known: " + listing(all_suffixes());
   }
-  return format->cannot_hold(desc, pages).value_or("");
+  return format->cannot_hold(path, desc, pages).value_or("");
 }
 
 void write_output(const std::string& path, std::span<const Image> pages) {

@@ -176,7 +176,7 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   return result;
 }
 
-std::optional<std::string> cannot_hold(const ImageDesc& desc, std::size_t pages) {
+std::optional<std::string> cannot_hold(const std::string&, const ImageDesc& desc, std::size_t pages) {
   if (const auto why = not_one_2d_image("JPEG", desc, pages)) return why;
   if (desc.dtype != DType::u8 || (desc.channels != 1 && desc.channels != 3) || desc.alpha)
     return cannot_hold_samples("JPEG", "uint8 gray or RGB", desc, "write .png or .tif, or add a step `rescale: uint8`");

@@ -255,7 +255,7 @@ std::string descr_of(DType type) {
   return names[static_cast<int>(type)];
 }
 
-std::optional<std::string> cannot_hold(const ImageDesc&, std::size_t pages) {
+std::optional<std::string> cannot_hold(const std::string&, const ImageDesc&, std::size_t pages) {
   if (pages > 1)
     return fmt::format("npy holds one array, not {} pages: write .tif, or take the pages as a volume (volume: stack)",
                        pages);

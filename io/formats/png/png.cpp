@@ -209,7 +209,7 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   return result;
 }
 
-std::optional<std::string> cannot_hold(const ImageDesc& desc, std::size_t pages) {
+std::optional<std::string> cannot_hold(const std::string&, const ImageDesc& desc, std::size_t pages) {
   if (auto reason = not_one_2d_image("PNG", desc, pages)) return reason;
   const char* holds = "uint8 or uint16 gray, gray+alpha, RGB or RGBA";
   const bool channels_fit =

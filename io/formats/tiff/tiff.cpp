@@ -131,7 +131,7 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   return result;
 }
 
-std::optional<std::string> cannot_hold(const ImageDesc& desc, std::size_t) {
+std::optional<std::string> cannot_hold(const std::string&, const ImageDesc& desc, std::size_t) {
   if (desc.channels > 65535 || desc.extent.width > 0xffffffffll || desc.extent.height > 0xffffffffll)
     return "TIFF holds at most 65535 channels and 2^32 - 1 pixels a side";
   return std::nullopt;
