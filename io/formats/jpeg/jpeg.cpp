@@ -3,6 +3,7 @@
 #include <jpeglib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -44,8 +45,24 @@ jpeg_error_mgr* set_up(Errors& errors) {
 struct Header {
   ImageDesc desc;
   int orientation = 1;
-  bool cmyk = false;
+  bool cmyk = false, profile = false;
 };
+
+/// Blocks of 64 samples take a bit or more but with arithmetic coding, which spares most of that for plain colour.
+constexpr std::int64_t best_ratio = 100'000;
+
+/// JFIF's density as spacing.
+Geometry geometry_of(const jpeg_decompress_struct& info) {
+  const double mm = info.density_unit == 1 ? 25.4 : info.density_unit == 2 ? 10 : 0;
+  if (!info.saw_JFIF_marker || mm == 0 || info.X_density == 0 || info.Y_density == 0) return {};
+  return {{mm / info.X_density, mm / info.Y_density, 1}, {0, 0, 0}, "mm"};
+}
+
+bool has_profile(const jpeg_decompress_struct& info) {
+  for (jpeg_saved_marker_ptr m = info.marker_list; m; m = m->next)
+    if (m->marker == JPEG_APP0 + 2 && m->data_length > 12 && std::memcmp(m->data, "ICC_PROFILE", 12) == 0) return true;
+  return false;
+}
 
 /// EXIF orientation of a saved APP1 marker.
 int orientation_of(const jpeg_decompress_struct& info) {
@@ -65,8 +82,11 @@ bool decode(const std::byte* data, std::size_t size, Errors& errors, jpeg_decomp
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(data), static_cast<unsigned long>(size));
   jpeg_save_markers(&info, JPEG_APP0 + 1, 0xffff);
+  jpeg_save_markers(&info, JPEG_APP0 + 2, 0xffff);
   jpeg_read_header(&info, TRUE);
   header.orientation = orientation_of(info);
+  header.profile = has_profile(info);
+  header.desc.geometry = geometry_of(info);
   header.cmyk = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
   info.out_color_space = header.cmyk ? JCS_CMYK : info.jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;
   header.desc.extent = {static_cast<std::int64_t>(info.image_width), static_cast<std::int64_t>(info.image_height), 1};
@@ -110,10 +130,16 @@ Decoded decode_file(const std::string& path, bool pixels) {
   Errors errors;
   jpeg_decompress_struct info{};
   info.err = set_up(errors);
-  if (!decode(data.data(), data.size(), errors, info, decoded.header, pixels ? &decoded.rows : nullptr))
-    throw InputError(path, refusal(errors));
+  if (!decode(data.data(), data.size(), errors, info, decoded.header, nullptr)) throw InputError(path, refusal(errors));
   check_size(path, decoded.header.desc);
-  if (!pixels || errors.manager.num_warnings == 0) return decoded;
+  check_ratio(path, file.size(), decoded.header.desc.bytes(), best_ratio);
+  if (!pixels) return decoded;
+  errors = {};
+  info = {};
+  info.err = set_up(errors);
+  if (!decode(data.data(), data.size(), errors, info, decoded.header, &decoded.rows))
+    throw InputError(path, refusal(errors));
+  if (errors.manager.num_warnings == 0) return decoded;
   if (ends) throw InputError(path, "corrupt JPEG: " + std::string(errors.text));
   // Without its last two bytes a file may still be whole: then the end marker alone heals it.
   data.push_back(std::byte{0xff});
@@ -131,6 +157,7 @@ std::vector<std::string> notes_of(const Header& header) {
   std::vector<std::string> notes;
   if (header.orientation > 1) notes.push_back(orientation_note(header.orientation));
   if (header.cmyk) notes.push_back("CMYK converted to RGB");
+  if (header.profile) notes.push_back("ICC profile not kept");
   return notes;
 }
 
@@ -185,6 +212,24 @@ std::optional<std::string> cannot_hold(const std::string&, const ImageDesc& desc
   return std::nullopt;
 }
 
+/// JFIF holds whole numbers an inch or a centimetre: the better of the two.
+void set_density(const Geometry& geometry, jpeg_compress_struct& info) {
+  const double mm = geometry.unit == "m" ? 1000 : geometry.unit == "mm" ? 1 : geometry.unit == "um" ? 1e-3 : 0;
+  if (mm == 0) return;
+  const auto off = [](double v) { return std::abs(v - std::round(v)) / v; };
+  double x[2], y[2];
+  for (int u = 0; u < 2; ++u) {
+    x[u] = (u == 0 ? 25.4 : 10) / (geometry.spacing[0] * mm);
+    y[u] = (u == 0 ? 25.4 : 10) / (geometry.spacing[1] * mm);
+  }
+  const int unit = off(x[0]) + off(y[0]) <= off(x[1]) + off(y[1]) ? 0 : 1;
+  const double across = std::round(x[unit]), down = std::round(y[unit]);
+  if (!(across >= 1 && down >= 1 && across <= 65535 && down <= 65535)) return;
+  info.density_unit = static_cast<UINT8>(unit + 1);
+  info.X_density = static_cast<UINT16>(across);
+  info.Y_density = static_cast<UINT16>(down);
+}
+
 bool encode(const Image& image, int quality, Errors& errors, jpeg_compress_struct& info, unsigned char** bytes,
             unsigned long* size) {
   if (setjmp(errors.back)) {
@@ -199,6 +244,7 @@ bool encode(const Image& image, int quality, Errors& errors, jpeg_compress_struc
   info.in_color_space = image.desc().channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, quality, TRUE);
+  set_density(image.desc().geometry, info);
   jpeg_start_compress(&info, TRUE);
   const std::size_t stride = std::size_t(info.image_width) * info.input_components;
   while (info.next_scanline < info.image_height) {

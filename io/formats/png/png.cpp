@@ -22,7 +22,7 @@ constexpr png_uint_32 largest_side = 0x7fffffff;
 struct Chunks {
   std::int64_t compressed_bytes = 0;
   int orientation = 1;
-  bool animated = false;
+  bool animated = false, profile = false;
 };
 
 std::uint32_t big_endian_32(const std::byte* p) {
@@ -42,6 +42,7 @@ Chunks walk_chunks(const InputFile& file) {
       throw InputError(file.path(), "truncated or damaged: a chunk is longer than the file");
     if (type == "IDAT") chunks.compressed_bytes += length;
     if (type == "acTL") chunks.animated = true;
+    if (type == "iCCP") chunks.profile = true;
     if (type == "eXIf" && length <= largest_exif) chunks.orientation = exif_orientation(file.bytes(at + 8, length));
     if (type == "IEND") return chunks;
     at += length + 12;
@@ -173,6 +174,7 @@ Header header_of(Reader& reader, const Chunks& chunks) {
     header.notes.push_back("colour key expanded to alpha");
   if (!palette && bits < 8) header.notes.push_back(std::to_string(bits) + "-bit gray scaled to uint8");
   if (header.orientation != 1) header.notes.push_back(orientation_note(header.orientation));
+  if (chunks.profile) header.notes.push_back("ICC profile not kept");
   if (chunks.animated) header.notes.push_back("animated PNG: only its still image is read");
   check_size(reader.file.path(), desc);
   const std::int64_t pixel_bits = png_get_channels(reader.png, reader.info) * bits;

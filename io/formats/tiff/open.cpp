@@ -23,7 +23,10 @@ int on_error(TIFF*, void* user, const char* module, const char* format, va_list 
 int on_warning(TIFF*, void* user, const char*, const char* format, va_list values) {
   char text[512];
   std::vsnprintf(text, sizeof text, format, values);
-  static_cast<Messages*>(user)->warning = text;
+  auto* messages = static_cast<Messages*>(user);
+  // libtiff would guess where the samples end.
+  if (std::string_view(text).starts_with("Bogus \"StripByteCounts\"") && messages->error.empty())
+    messages->error = "the byte counts of its strips do not fit its size";
   return 1;
 }
 
@@ -133,6 +136,9 @@ Page read_page_tags(TiffFile& file, std::size_t number) {
   if (p.cmyk) p.notes.push_back("CMYK converted to RGB");
   if (p.inverted) p.notes.push_back("white-is-zero inverted to black-is-zero");
   if (p.associated) p.notes.push_back("associated alpha divided out");
+  std::uint32_t bytes = 0;
+  void* profile = nullptr;
+  if (TIFFGetField(t, TIFFTAG_ICCPROFILE, &bytes, &profile)) p.notes.push_back("ICC profile not kept");
   if (p.orientation > 1 && p.orientation <= 8) p.notes.push_back(orientation_note(p.orientation));
   return p;
 }
@@ -221,6 +227,8 @@ Description read_description(TIFF* t) {
     imagej(words, per_x, per_y, d);
   else if (words.find("<OME") != std::string::npos)
     ome(words, d);
+  else if (!words.empty())
+    d.notes.push_back("description not kept");
   return d;
 }
 

@@ -11,7 +11,7 @@
 namespace imgpipe::tiff {
 
 struct Messages {
-  std::string error, warning;
+  std::string error;
 };
 
 /// An open file. Errors of the library land in `messages`, never on the terminal.
@@ -57,5 +57,10 @@ struct Description {
   std::vector<std::string> notes;
 };
 Description read_description(TIFF* file);
+
+/// The current page as it is stored, and the image of a page's samples, interleaved and as wide as stored: palette,
+/// white-is-zero and associated alpha are dealt with, orientation is not.
+Image read_pixels(TiffFile& file, const Page& page, std::size_t number);
+Image image_of(TiffFile& file, const Page& page, std::vector<std::byte> samples);
 
 }  // namespace imgpipe::tiff

@@ -156,7 +156,11 @@ void divide_alpha(Image& image) {
 }  // namespace
 
 Image read_pixels(TiffFile& file, const Page& p, std::size_t number) {
-  Raw raw = read_raw(file, p, number);
+  return image_of(file, p, read_raw(file, p, number).data);
+}
+
+Image image_of(TiffFile& file, const Page& p, std::vector<std::byte> samples) {
+  const Raw raw{std::move(samples), p.bits < 8 ? std::size_t(1) : p.bits / std::size_t(8)};
   ImageDesc desc = p.desc;
   desc.extent = {p.width, p.height, 1};
   Image image(desc);

@@ -8,11 +8,11 @@
 #include <limits>
 
 #include "io/formats/orientation.h"
+#include "io/formats/single_image.h"
 #include "io/formats/tiff/open.h"
 
 namespace imgpipe::tiff {
 
-Image read_pixels(TiffFile& file, const Page& page, std::size_t number);
 void write(const std::string& path, std::span<const Image> pages, const WriteOptions& options);
 
 namespace {
@@ -34,6 +34,10 @@ bool is_page(TIFF* t) {
 std::string compression_name(std::uint16_t compression) {
   const TIFFCodec* codec = TIFFFindCODEC(compression);
   return compression == COMPRESSION_NONE ? "none" : codec ? codec->name : std::to_string(compression);
+}
+
+std::uint64_t page_bytes(const Page& page) {
+  return std::uint64_t(page.width) * page.height * page.samples * page.bits / 8;
 }
 
 void finish_desc(Page& page, const Description& description) {
@@ -58,8 +62,13 @@ void for_pages(TiffFile& file, F&& f) {
 }
 
 /// ImageJ writes large stacks with one directory: the slices follow each other in the file.
-bool slices_follow(const Page& page, const Description& description, std::size_t pages) {
-  return pages == 1 && description.images > 1 && page.compression == COMPRESSION_NONE && !page.tiled && page.bits >= 8;
+bool slices_follow(const TiffFile& file, const Page& page, const Description& description, std::size_t pages) {
+  const bool follow =
+      pages == 1 && description.images > 1 && page.compression == COMPRESSION_NONE && !page.tiled && page.bits >= 8;
+  if (follow && description.images > InputFile(file.path()).size() / page_bytes(page))
+    throw InputError(file.path(),
+                     fmt::format("truncated: it claims {} slices, more than it can hold", description.images));
+  return follow;
 }
 
 FileInfo read_info(const std::string& path) {
@@ -80,32 +89,27 @@ FileInfo read_info(const std::string& path) {
     info.pages.push_back(page.desc);
     return true;
   });
-  if (slices_follow(first, description, info.pages.size())) info.pages.assign(description.images, first.desc);
+  if (slices_follow(file, first, description, info.pages.size())) info.pages.assign(description.images, first.desc);
   if (info.pages.size() == 1) info.declares_volume = false;
   return info;
 }
 
-void read_following(TiffFile& file, const Page& page, std::size_t count, ReadResult& result) {
+void read_following(TiffFile& file, const Page& page, const Geometry& geometry, std::size_t count, ReadResult& result) {
   std::uint64_t* offsets = nullptr;
   if (!TIFFGetField(file.get(), TIFFTAG_STRIPOFFSETS, &offsets)) file.fail("has no strips");
-  const std::int64_t bytes = static_cast<std::int64_t>(page.width) * page.height * page.samples * page.bits / 8;
-  std::FILE* raw = std::fopen(file.path().c_str(), "rb");
-  if (!raw) throw InputError(file.path(), "cannot be opened");
+  const auto bytes = static_cast<std::int64_t>(page_bytes(page));
+  const InputFile raw(file.path());
   const bool swapped = TIFFIsByteSwapped(file.get());
   for (std::size_t k = 1; k < count; ++k) {
-    Image slice(page.desc);
-    const bool read = std::fseek(raw, static_cast<long>(offsets[0] + k * bytes), SEEK_SET) == 0 &&
-                      std::fread(slice.data(), 1, bytes, raw) == static_cast<std::size_t>(bytes);
-    if (!read) {
-      std::fclose(raw);
-      throw InputError(file.path(), fmt::format("slice {} of {} is missing", k + 1, count));
-    }
-    const std::size_t size = page.bits / 8;
+    std::vector<std::byte> samples =
+        raw.bytes(static_cast<std::int64_t>(offsets[0]) + static_cast<std::int64_t>(k) * bytes, bytes);
+    const std::int64_t size = page.bits / 8;
     if (swapped && size > 1)
-      for (std::int64_t i = 0; i < bytes; i += size) std::reverse(slice.data() + i, slice.data() + i + size);
-    result.pages.push_back(std::move(slice));
+      for (std::int64_t i = 0; i < bytes; i += size) std::reverse(samples.data() + i, samples.data() + i + size);
+    Image slice = image_of(file, page, std::move(samples));
+    slice.desc().geometry = geometry;
+    result.pages.push_back(apply_orientation(std::move(slice), page.orientation));
   }
-  std::fclose(raw);
 }
 
 ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
@@ -119,14 +123,16 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
     Image image = read_pixels(file, page, number);
     image.desc().geometry = d.geometry;
     result.pages.push_back(apply_orientation(std::move(image), page.orientation));
-    if (result.pages.size() == 1) result.notes = page.notes;
+    if (result.pages.size() == 1) {
+      result.notes = page.notes;
+      result.notes.insert(result.notes.end(), d.notes.begin(), d.notes.end());
+    }
     kept = page;
     description = d;
     return true;
   });
-  if (first == 0 && count > 1 && slices_follow(kept, description, result.pages.size())) {
-    finish_desc(kept, description);
-    read_following(file, kept, std::min(count, description.images), result);
+  if (first == 0 && count > 1 && slices_follow(file, kept, description, result.pages.size())) {
+    read_following(file, kept, description.geometry, std::min(count, description.images), result);
   }
   return result;
 }

@@ -66,6 +66,7 @@ Contents contents_of(const std::string& path) {
   contents.desc.extent = {features.width, features.height, 1};
   contents.desc.alpha = features.has_alpha != 0;
   contents.desc.channels = contents.desc.alpha ? 4 : 3;
+  if (WebPDemuxGetI(demuxer.get(), WEBP_FF_FORMAT_FLAGS) & ICCP_FLAG) contents.notes.push_back("ICC profile not kept");
   if (contents.orientation != 1) contents.notes.push_back(orientation_note(contents.orientation));
   check_size(path, contents.desc);
   return contents;
