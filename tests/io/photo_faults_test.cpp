@@ -1,10 +1,10 @@
 // JPEG and PNG files as they come: orientation, palettes, inks, rare codings and files that claim too much.
 #include <zlib.h>
 
-// clang-format off: jpeglib.h needs what stdio.h declares
-#include <jpeglib.h>
-
+// jpeglib.h needs what stdio.h declares.
+// clang-format off
 #include <cstdio>
+#include <jpeglib.h>
 // clang-format on
 
 #include "tests/io/files.h"
