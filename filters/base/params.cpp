@@ -29,8 +29,9 @@ bool looks_octal(std::string_view text) {
 }
 
 std::optional<double> number(std::string_view text) {
-  if (!text.empty() && text[0] == '+') text.remove_prefix(1);
-  const std::string_view digits = !text.empty() && text[0] == '-' ? text.substr(1) : text;
+  const bool has_plus = text.starts_with('+');
+  if (has_plus) text.remove_prefix(1);
+  const std::string_view digits = !has_plus && text.starts_with('-') ? text.substr(1) : text;
   if (digits.empty() || !(digits[0] == '.' || (digits[0] >= '0' && digits[0] <= '9'))) return std::nullopt;
   if (digits.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return std::nullopt;
   double value = 0;

@@ -1,5 +1,6 @@
 #include "io/image/image.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -20,14 +21,30 @@ std::string describe(const ImageDesc& desc) {
   return text;
 }
 
-Image::Image(ImageDesc desc, std::int64_t spare) : desc_(std::move(desc)) {
-  const std::size_t bytes = (static_cast<std::size_t>(desc_.bytes() + spare) + 63) / 64 * 64;
-  void* memory = std::aligned_alloc(64, bytes == 0 ? 64 : bytes);
-  if (!memory) throw std::bad_alloc();
-  storage_.reset(static_cast<std::byte*>(memory));
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+/// Not std::aligned_alloc: what that frees in glibc serves no later request of the same size and alignment, so a long
+/// batch would grow without end. The block's own address stands before the aligned one.
+std::byte* allocate(std::size_t bytes) {
+  void* const block = std::malloc(bytes + alignment + sizeof(void*));
+  if (!block) throw std::bad_alloc();
+  const auto least = reinterpret_cast<std::uintptr_t>(block) + sizeof(void*);
+  auto* const aligned = reinterpret_cast<std::byte*>((least + alignment - 1) / alignment * alignment);
+  reinterpret_cast<void**>(aligned)[-1] = block;
+  return aligned;
 }
 
-void Image::Free::operator()(std::byte* p) const { std::free(p); }
+}  // namespace
+
+Image::Image(ImageDesc desc, std::int64_t spare) : desc_(std::move(desc)) {
+  storage_.reset(allocate(static_cast<std::size_t>(desc_.bytes() + spare)));
+}
+
+void Image::Free::operator()(std::byte* p) const {
+  if (p) std::free(reinterpret_cast<void**>(p)[-1]);
+}
 
 namespace {
 template <class View, class Byte>

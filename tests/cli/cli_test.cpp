@@ -1,7 +1,9 @@
 // The program as a person uses it: exit codes, messages, batches on odd folders.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -272,8 +274,160 @@ TEST_F(Cli, AnInterruptedRunLeavesNothingHalf) {
   const Outcome outcome = imgpipe("run p.yaml --backend cpu --jobs 2 & pid=$!; sleep 0.6; kill -INT $pid; wait $pid");
   EXPECT_EQ(outcome.code, 130);
   EXPECT_EQ(leftovers(), 0u);
-  if (fs::exists(at("out")))
+  if (fs::exists(at("out"))) {
     for (const auto& entry : fs::directory_iterator(at("out"))) EXPECT_NO_THROW(load(entry.path().string()));
+  }
+}
+
+TEST_F(Cli, ATerminatedRunExitsAsSuch) {
+  for (int i = 0; i < 20; ++i)
+    save(at("in/" + std::to_string(i) + ".npy"), random_image(make_desc(DType::u16, {900, 900}), i));
+  pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 20\n  - median: 4\n");
+  EXPECT_EQ(imgpipe("run p.yaml --backend cpu --jobs 2 & pid=$!; sleep 0.6; kill -TERM $pid; wait $pid").code, 143);
+  EXPECT_EQ(leftovers(), 0u);
+}
+
+TEST_F(Cli, AKilledRunIsMadeGoodByTheNext) {
+  for (int i = 0; i < 12; ++i)
+    save(at("in/" + std::to_string(i) + ".npy"), random_image(make_desc(DType::u16, {700, 700}), i));
+  pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 9\n");
+  ASSERT_EQ(imgpipe("run p.yaml --backend cpu -o 'clean/{stem}.tif'").code, 0);
+  for (const char* pause : {"0.05", "0.2", "0.4"})
+    imgpipe(std::string("run p.yaml --backend cpu --jobs 2 & pid=$!; sleep ") + pause + "; kill -9 $pid; wait $pid");
+  ASSERT_EQ(imgpipe("run p.yaml --backend cpu").code, 0);
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "/" + std::to_string(i) + ".tif";
+    EXPECT_EQ(get(at("out" + name)), get(at("clean" + name))) << name;
+  }
+}
+
+TEST_F(Cli, EveryMessageNamesItsOwnFile) {
+  save(at("good.tif"), random_image(make_desc(DType::u16, {60, 50}), 3));
+  const std::string good = get(at("good.tif"));
+  for (int i = 0; i < 30; ++i) {
+    put(at("in/good_" + std::to_string(i) + ".tif"), good);
+    put(at("in/bad_" + std::to_string(i) + ".tif"), good.substr(0, 100 + 20 * static_cast<std::size_t>(i)));
+  }
+  pipeline("input: in\noutput: out/new/nested/{stem}/{stem}.png\nsteps: [invert]\n");
+  const Outcome outcome = imgpipe("run p.yaml --backend cpu --jobs 16 --report r.json");
+  EXPECT_EQ(outcome.code, 1);
+  const auto report = nlohmann::json::parse(get(at("r.json")));
+  ASSERT_EQ(report["files"].size(), 60u);
+  for (const auto& file : report["files"]) {
+    const std::string input = file["input"];
+    const bool bad = input.find("bad_") != std::string::npos;
+    EXPECT_EQ(file["status"], bad ? "failed" : "done") << file.dump();
+    if (bad) {
+      EXPECT_EQ(file["error"].get<std::string>().rfind(input + ":", 0), 0u) << file.dump();
+    } else {
+      EXPECT_TRUE(fs::exists(at(file["outputs"][0]))) << file.dump();
+    }
+  }
+}
+
+TEST_F(Cli, TheReportCountsWhatWasClippedAndNoNumber) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  save(at("in/a.npy"), image_of<float>(5, 1, {nan, -3, 7, 255, 300}));
+  pipeline("input: in\noutput: out/{stem}.png\nsteps:\n  - convert: uint8\n  - stats\n");
+  const Outcome outcome = imgpipe("run p.yaml --backend cpu --report r.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto file = nlohmann::json::parse(get(at("r.json")))["files"][0];
+  EXPECT_EQ(file["clipped"], 2);
+  EXPECT_EQ(file["nan"], 1);
+  EXPECT_EQ(samples(load(at("out/a.png"))), (std::vector<double>{0, 0, 7, 255, 255}));
+  EXPECT_NE(outcome.err.find("clipped"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Cli, StopsAtTheFirstErrorWhenAskedTo) {
+  put(at("in/a.png"), "broken");
+  for (int i = 0; i < 40; ++i) save(at("in/b" + std::to_string(i) + ".png"), gray_);
+  pipeline("input: in\noutput: out/{stem}.png\non_error: stop\nsteps: []\n");
+  EXPECT_EQ(imgpipe("run p.yaml --backend cpu --jobs 1 --report r.json").code, 1);
+  const auto files = nlohmann::json::parse(get(at("r.json")))["files"];
+  ASSERT_EQ(files.size(), 41u);
+  EXPECT_EQ(files[0]["status"], "failed");
+  EXPECT_EQ(files[40]["status"], "skipped");
+}
+
+TEST_F(Cli, AnOutputFolderThatIsAFileIsAnErrorOfEachFile) {
+  save(at("in/a.png"), gray_);
+  put(at("out"), "in the way");
+  pipeline("input: in\noutput: out/{stem}.png\nsteps: []\n");
+  const Outcome outcome = imgpipe("run p.yaml --backend cpu");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.err.find("cannot be made a folder"), std::string::npos) << outcome.err;
+  EXPECT_EQ(get(at("out")), "in the way");
+}
+
+TEST_F(Cli, EveryFormatComesOutOfARunAsItWentIn) {
+  for (const char* suffix : {".png", ".tif", ".npy", ".bmp", ".ppm", ".pam", ".webp"})
+    save(at(std::string("in/a") + suffix), random_image(make_desc(DType::u8, {23, 17}, 3), 4));
+  pipeline("input: in\noutput: out/{name}\nsteps: []\n");
+  const Outcome outcome = imgpipe("run p.yaml --backend cpu");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* suffix : {".png", ".tif", ".npy", ".bmp", ".ppm", ".pam"})
+    EXPECT_EQ(difference(load(at(std::string("in/a") + suffix)), load(at(std::string("out/a") + suffix))), "")
+        << suffix;
+  EXPECT_TRUE(fs::exists(at("out/a.webp")));
+}
+
+/// Peak memory of a run on `count` files, in KiB.
+long peak_memory(const fs::path& folder, int count) {
+  const pid_t child = fork();
+  if (child == 0) {
+    fs::current_path(folder);
+    const std::string input = "in/[0-9]*.npy";
+    const std::string few = "in/[0-4][0-9].npy";
+    freopen("/dev/null", "w", stderr);
+    execl(IMGPIPE_BINARY_DIR "/imgpipe", "imgpipe", "run", "p.yaml", "--backend", "cpu", "--jobs", "3", "-i",
+          (count > 50 ? input : few).c_str(), nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  rusage usage{};
+  wait4(child, &status, 0, &usage);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  return usage.ru_maxrss;
+}
+
+TEST_F(Cli, MemoryStaysFlatOverALongBatch) {
+  const Extent sizes[] = {{640, 480}, {900, 31}, {700, 700}, {17, 1300}, {400, 300}};
+  for (int i = 0; i < 300; ++i) {
+    char name[32];
+    std::snprintf(name, sizeof name, "in/%02d.npy", i);
+    save(at(name), random_image(make_desc(DType::u16, sizes[i % 5]), static_cast<unsigned>(i)));
+  }
+  pipeline("output: out/{stem}.npy\nsteps:\n  - median: 1\n  - gaussian: 1\n");
+  const long after_50 = peak_memory(folder_, 50), after_300 = peak_memory(folder_, 300);
+  EXPECT_LT(static_cast<double>(after_300), 1.15 * static_cast<double>(after_50));
+}
+
+TEST_F(Cli, CompareCallsAFileEqualToItself) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  save(at("flat.png"), image_of<std::uint8_t>(9, 9, std::vector<double>(81 * 4, 128), 4, true));
+  save(at("nan.npy"), image_of<float>(9, 9, std::vector<double>(81, nan)));
+  for (const char* name : {"flat.png", "nan.npy"}) {
+    const Outcome outcome = imgpipe(std::string("compare ") + name + " " + name);
+    EXPECT_EQ(outcome.code, 0) << name;
+    EXPECT_NE(outcome.out.find("PSNR inf"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("SSIM 1"), std::string::npos) << outcome.out;
+  }
+}
+
+TEST_F(Cli, CompareCountsAlphaPagesAndSpacing) {
+  save(at("a.png"), image_of<std::uint8_t>(1, 1, {1, 2, 3, 200}, 4, true));
+  save(at("b.png"), image_of<std::uint8_t>(1, 1, {1, 2, 3, 201}, 4, true));
+  EXPECT_EQ(imgpipe("compare a.png b.png").code, 1);
+  save(at("two.npy"), image_of<std::uint8_t>(2, 2, std::vector<double>(8, 1), 1, false, 2));
+  save(at("three.npy"), image_of<std::uint8_t>(2, 2, std::vector<double>(12, 1), 1, false, 3));
+  EXPECT_EQ(imgpipe("compare two.npy three.npy").code, 4);
+  Image fine = random_image(make_desc(DType::u8, {4, 4, 3}, 1, false, true), 1);
+  fine.desc().geometry = {{1, 1, 1}, {0, 0, 0}, "mm"};
+  save(at("fine.tif"), fine);
+  fine.desc().geometry.spacing[2] = 1.5;
+  save(at("coarse.tif"), fine);
+  EXPECT_EQ(imgpipe("compare fine.tif coarse.tif").code, 4);
+  EXPECT_EQ(imgpipe("compare fine.tif coarse.tif --ignore-spacing").code, 0);
 }
 
 TEST_F(Cli, ListsFiltersForPeopleAndPrograms) {
