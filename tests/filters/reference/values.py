@@ -337,8 +337,8 @@ for word in BY:
              morphology(word, F[source], footprint=shape_of(shape, radius, F[source].ndim)), two)
     for source, size in (("u8_2d", [4, 2, 1]), ("f32_3d", [2, 1, 2])):
         case(f"{word}/{source}_even", source, f"{word}: {{size: {size}}}", turned(word, F[source], size=xyz(size, source)), two)
-    for source, mode in (("u8_3d", "mirror"),) if word != "open" else (("f32_2d", "wrap"),):
-        bordered(word, source, "radius: 1", mode, by, getattr(nd, BY[word])(X[source], size=3, mode=mode))
+    bordered(word, "u8_3d", "radius: 1", "mirror", by, getattr(nd, BY[word])(X["u8_3d"], size=3, mode="mirror"))
+    bordered(word, "f32_row", "radius: [2, 0]", "wrap", by, getattr(nd, BY[word])(X["f32_row"], size=(1, 5), mode="wrap"))
 
 
 def lines(entries):
