@@ -1,4 +1,6 @@
+#include "pipeline/exec/cuda/executor.h"
 #include "tests/support/oracle.h"
+#include "tests/support/twin_device.h"
 
 namespace imgpipe::test {
 
@@ -35,10 +37,15 @@ TEST(Threshold, IsNotRoundedToFloat32) {
 TEST(Threshold, OfAWhiteImageWithOneDarkPixelByTheMean) {
   std::vector<double> white(64 * 64, 65535);
   white[7] = 65534;
-  const std::vector<double> mask = samples(run("- threshold: mean", image_of<std::uint16_t>(64, 64, white)));
-  for (std::size_t i = 0; i < mask.size(); ++i) ASSERT_EQ(mask[i], i == 7 ? 0 : 255) << i;
-  white[7] = 0;
-  expect_values(run("- threshold: 50%\n- crop: {width: 2, height: 1}", image_of<std::uint16_t>(64, 64, white)), {0, 0});
+  const Image image = image_of<std::uint16_t>(64, 64, white);
+  const std::shared_ptr<Executor> cpu = make_cpu_executor();
+  const std::shared_ptr<Executor> all[] = {make_simple_executor(), cpu, make_cuda_executor(make_twin_device(), cpu)};
+  for (const auto& executor : all) {
+    const RunResult result = run_on(*executor, "- threshold: mean", image);
+    EXPECT_TRUE(result.notes.empty()) << executor->name();
+    const std::vector<double> mask = samples(result.images.at(0));
+    for (std::size_t i = 0; i < mask.size(); ++i) ASSERT_EQ(mask[i], i == 7 ? 0 : 255) << executor->name() << " " << i;
+  }
 }
 TEST(Threshold, ByAPercentageJustBelowAValue) {
   std::vector<double> row(1001, 65535);
