@@ -66,6 +66,7 @@ TEST(Maths, RoundedDownIsTheGreatestFloatNotAbove) {
     EXPECT_LE(down, v);
     EXPECT_TRUE(std::nextafter(down, endless) > v || down == endless) << v;
     EXPECT_EQ(maths::rounded_down(v, 0.0), v);
+    EXPECT_EQ(maths::next_below(v), std::nextafter(v, -double(endless)));
   }
   EXPECT_EQ(maths::rounded_down(double(endless), 0.0f), endless);
   EXPECT_TRUE(std::isnan(maths::rounded_down(std::nan(""), 0.0f)));
