@@ -54,6 +54,16 @@ template <class T>
 IMGPIPE_FN bool is_nan(T v) {
   return v != v;
 }
+/// The next smaller number, of v above -infinity.
+IMGPIPE_FN float next_below(float v) {
+  return v == 0 ? float_from_bits(0x80000001u) : float_from_bits(v > 0 ? bits_of(v) - 1 : bits_of(v) + 1);
+}
+IMGPIPE_FN double next_below(double v) {
+  return v == 0 ? double_from_bits(0x8000000000000001ull) : double_from_bits(v > 0 ? bits_of(v) - 1 : bits_of(v) + 1);
+}
+/// The greatest T that is not above v: samples of type T are above both or none.
+IMGPIPE_FN double rounded_down(double v, double) { return v; }
+IMGPIPE_FN float rounded_down(double v, float) { return double(float(v)) > v ? next_below(float(v)) : float(v); }
 IMGPIPE_FN float abs(float v) { return float_from_bits(bits_of(v) & 0x7fffffffu); }
 IMGPIPE_FN double abs(double v) { return double_from_bits(bits_of(v) & 0x7fffffffffffffffull); }
 template <class T>

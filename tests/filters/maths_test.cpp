@@ -56,6 +56,22 @@ TEST_P(PowerOf, AFloatIsAccurate) {
 }
 INSTANTIATE_TEST_SUITE_P(Exponents, PowerOf, testing::Values(0.4f, 0.8f, 1.0f, 2.2f, 2.4f, 3.0f, -1.0f, -3.0f, 0.5f));
 
+TEST(Maths, RoundedDownIsTheGreatestFloatNotAbove) {
+  std::mt19937_64 random(7);
+  const float most = std::numeric_limits<float>::max(), endless = std::numeric_limits<float>::infinity();
+  std::vector<double> numbers = {0, -0.0, 1e-60, -1e-60, 9.9999999999, 1e60, -1e60, most, -double(most), 1.0};
+  for (int i = 0; i < 1000; ++i) numbers.push_back(std::ldexp(static_cast<double>(random()) - 0x1p63, -(i % 250)));
+  for (double v : numbers) {
+    const float down = maths::rounded_down(v, 0.0f);
+    EXPECT_LE(down, v);
+    EXPECT_TRUE(std::nextafter(down, endless) > v || down == endless) << v;
+    EXPECT_EQ(maths::rounded_down(v, 0.0), v);
+    EXPECT_EQ(maths::next_below(v), std::nextafter(v, -double(endless)));
+  }
+  EXPECT_EQ(maths::rounded_down(double(endless), 0.0f), endless);
+  EXPECT_TRUE(std::isnan(maths::rounded_down(std::nan(""), 0.0f)));
+}
+
 TEST(Maths, DoubleFunctionsAreAccurate) {
   std::mt19937_64 random(20240607);
   const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };

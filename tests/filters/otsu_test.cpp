@@ -38,6 +38,24 @@ TEST(Otsu, OfAConstantImageIsEmpty) {
   expect_values(run("- otsu", image_of<std::uint16_t>(1, 1, {40000})), {0});
   expect_values(run("- otsu", row_of({0.25, 0.25})), {0, 0});
 }
+// Foreground is what lies in the upper class's bins, on their lower end too and whatever their width.
+TEST(Otsu, MarksTheBinsOfTheUpperClass) {
+  expect_values(run("- otsu: {bins: 4}", row_of({0, 0.2, 1.5, 3, 4})), {0, 0, 0, 255, 255});
+  expect_values(run("- otsu: {bins: 2}", row_of({0, 0, 0, 2, 2, 4})), {0, 0, 0, 255, 255, 255});
+  expect_values(run("- otsu: {bins: 2}", row_of({-4, -4, -4, -2, -2, 0})), {0, 0, 0, 255, 255, 255});
+  for (unsigned seed : {1u, 2u, 3u, 4u})
+    for (int bins : {2, 3, 16, 100}) {
+      const Image image = random_image(make_desc(DType::f32, {13, 9}), seed);
+      const std::vector<double> values = samples(image);
+      const auto [low, high] = std::minmax_element(values.begin(), values.end());
+      std::vector<double> places;
+      for (double v : values) places.push_back(std::min(std::floor((v - *low) / ((*high - *low) / bins)), bins - 1.0));
+      const double limit = best_value(places);
+      const std::vector<double> mask = samples(run("- otsu: {bins: " + std::to_string(bins) + "}", image));
+      for (std::size_t i = 0; i < mask.size(); ++i)
+        ASSERT_EQ(mask[i], places[i] > limit ? 255 : 0) << bins << " " << seed;
+    }
+}
 TEST(Otsu, LeavesNanOut) {
   expect_values(run("- otsu", row_of({0, 0, 0, nan_value, 1, 1, 1, nan_value})), {0, 0, 0, 0, 255, 255, 255, 0});
   expect_values(run("- otsu", row_of({nan_value, nan_value})), {0, 0});

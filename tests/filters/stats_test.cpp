@@ -28,6 +28,14 @@ TEST(Stats, OfManySamplesIsAccurate) {
   for (double v : samples(image)) sum += v;
   EXPECT_NEAR(reports_of(image)[0][4], static_cast<double>(sum / 120000), 1e-13);
 }
+// TH3
+TEST(Stats, OfAConstantImageHasNoDeviation) {
+  for (double v : {0.0308219200219, 0.03082192, 1e300, -7.1}) {
+    const auto reports = reports_of(image_of<double>(4, 4, std::vector<double>(16, v)));
+    EXPECT_EQ(reports[0], (std::vector<double>{16, 0, v, v, v, 0}));
+    EXPECT_EQ(reports[1], (std::vector<double>{v, v, v}));
+  }
+}
 TEST(Stats, OfNothingButNanIsNan) {
   const auto reports = reports_of(row_of({nan_value, nan_value}));
   EXPECT_EQ(reports[0][0], 0);

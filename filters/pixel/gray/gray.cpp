@@ -51,7 +51,7 @@ FilterSpec spec() {
                               .summary = "Turn colour into gray.",
                               .kind = Kind::pixel,
                               .params = {field("weights", &Params::weights, "",
-                                               "rec601 as OpenCV and Pillow have it, rec709 as scikit-image.")},
+                                               "rec601 as OpenCV and Pillow have it, or rec709 as video has it.")},
                               .main_param = "weights",
                               .result = "that of the image, one channel (and alpha)",
                               .formula = "0.299 R + 0.587 G + 0.114 B (rec601) or 0.2126 R + 0.7152 G + 0.0722 B "

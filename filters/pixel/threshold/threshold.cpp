@@ -1,5 +1,6 @@
 #include "filters/pixel/threshold/threshold.h"
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -12,6 +13,13 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
+/// The greatest T that is not above the limit: rounded to the nearest, it could meet a sample that is above it.
+template <class T>
+T as_limit(double limit) {
+  const T nearest = static_cast<T>(limit);
+  return nearest > limit ? std::nextafter(nearest, -std::numeric_limits<T>::infinity()) : nearest;
+}
+
 template <class T>
 IMGPIPE_CLONES void row(const T* in, T* out, std::int64_t n, T low, T high) {
   for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] > low && in[i] <= high ? T(255) : T(0);
@@ -22,7 +30,7 @@ Value between(Builder& b, Value in, double low, double high) {
       b.pixel({in}, unary_op(
                         b.compute(in), "filters/pixel/threshold/threshold.cuh", "threshold::Between", 3,
                         [&](auto t) {
-                          return Between<decltype(t)>{decltype(t)(low), decltype(t)(high)};
+                          return Between<decltype(t)>{as_limit<decltype(t)>(low), as_limit<decltype(t)>(high)};
                         },
                         [](auto* i, auto* o, std::int64_t n, const auto& k) { row(i, o, n, k.low, k.high); })),
       DType::u8);
@@ -57,7 +65,7 @@ Value above(Builder& b, Value in, Scalars scalars, int index) {
   op.flops = 2;
   visit_compute(b.compute(in), [&](auto t) {
     using T = decltype(t);
-    op.cpu = [index](const PixelRow& r) { row(r.in<T>(), r.out<T>(), r.count, T(r.scalars[index]), T(inf)); };
+    op.cpu = [index](const PixelRow& r) { row(r.in<T>(), r.out<T>(), r.count, as_limit<T>(r.scalars[index]), T(inf)); };
     op.device = device_code("filters/pixel/threshold/threshold.cuh",
                             std::string("threshold::Above<") + c_name(b.compute(in)) + ">", Above<T>{T(0), index});
   });
@@ -76,7 +84,8 @@ FilterSpec spec() {
                                 field("high", &Params::high, "", "See `low`.")},
                      .main_param = "value",
                      .result = "uint8, 0 or 255",
-                     .formula = "255 where v > limit, else 0. NaN is background. Statistics are taken over all colours "
+                     .formula = "255 where v > limit, else 0: no limit is rounded. NaN is background. Statistics are "
+                                "taken over all colours "
                                 "together, alpha left out.",
                      .validate =
                          [](const Params& p, bool) {

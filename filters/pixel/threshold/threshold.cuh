@@ -16,7 +16,7 @@ template <class T>
 struct Above {
   T limit;
   int index;
-  IMGPIPE_FN void bind(const double* scalars) { limit = T(scalars[index]); }
+  IMGPIPE_FN void bind(const double* scalars) { limit = maths::rounded_down(scalars[index], T(0)); }
   IMGPIPE_FN T operator()(T v) const { return v > limit ? T(255) : T(0); }
 };
 

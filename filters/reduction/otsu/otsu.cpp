@@ -1,5 +1,6 @@
 #include "filters/reduction/otsu/otsu.h"
 
+#include <cmath>
 #include <limits>
 
 #include "filters/pixel/threshold/threshold.h"
@@ -37,7 +38,9 @@ void finish(std::span<const std::uint64_t> counts, double low, double width, dou
     weighted += static_cast<double>(counts[k]) * static_cast<double>(k);
   }
   const int split = best_split(counts, total, weighted);
-  scalars[0] = low + (width == 1.0 ? split : (split + 1) * width);
+  // A bin holds its lower end: the threshold is the last number before the upper class.
+  const double upper = low + (split + 1) * width;
+  scalars[0] = width == 0 ? low : std::nextafter(upper, -std::numeric_limits<double>::infinity());
   if (total == 0) scalars[0] = std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -65,7 +68,7 @@ FilterSpec spec() {
                            "Histogram bins between minimum and maximum, for images that are not 8- or 16-bit.")},
           .result = "uint8, 0 or 255",
           .formula = "Maximises the between-class variance (Otsu 1979) over the histogram of every value (8/16-bit) or "
-                     "of `bins` bins; v > threshold is foreground. All colours together; NaN and alpha left out. A "
+                     "of `bins` bins; the upper class is foreground. All colours together; NaN and alpha left out. A "
                      "constant image gives an empty mask.",
           .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p.bins); },
           .examples = {"{bins: 64}"},

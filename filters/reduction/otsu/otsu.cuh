@@ -4,7 +4,7 @@
 
 namespace imgpipe::otsu {
 
-/// Otsu's threshold of a histogram: the last value of the lower class.
+/// Otsu's threshold of a histogram: the last number of the lower class's bins.
 struct Finish {
   IMGPIPE_FN void operator()(const u64* counts, int bins, double low, double width, double* scalars) const {
     double total = 0, weighted = 0;
@@ -29,9 +29,9 @@ struct Finish {
         split = k;
       }
     }
-    scalars[0] = total == 0     ? maths::quiet_nan(0.0)
-                 : width == 1.0 ? low + double(split)
-                                : low + double(split + 1) * width;
+    scalars[0] = total == 0   ? maths::quiet_nan(0.0)
+                 : width == 0 ? low
+                              : maths::next_below(low + double(split + 1) * width);
   }
 };
 
