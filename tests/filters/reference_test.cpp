@@ -38,6 +38,7 @@ const std::map<std::string, Corridor> corridors = {
     {"dilate", {0, "exact"}},
     {"divide", {2, "the operand and the quotient"}},
     {"erode", {0, "exact"}},
+    {"expr", {24, "one rounding an operation, of terms that partly cancel"}},
     {"flip", {0, "exact"}},
     {"gamma", {6, "2.3 units of the power, each two halves, and its scale"}},
     {"gaussian", {8, "one rounding a tap of a partial mean, over at most 13 taps along each axis: measured 1.3"}},

@@ -149,6 +149,22 @@ case("rescale/i16_2d_to_u8", "i16_2d", "rescale: uint8",
      exposure.rescale_intensity(F["i16_2d"], (-32768, 32767), (0, 255)), "skimage.exposure.rescale_intensity", "uint8")
 
 
+for source, text, function in (
+        ("u8_2d", "clamp(1.2*v + 5, 10, 200)", lambda v: np.clip(1.2 * v + 5, 10, 200)),
+        ("i16_2d", "v > 100 ? sqrt(abs(v)) : -v / 3", lambda v: np.where(v > 100, np.sqrt(np.abs(v)), -v / 3)),
+        ("f32_3d", "mod(v * 10, 3) - floor(v) ** 2", lambda v: np.mod(v * 10, 3) - np.floor(v) ** 2),
+        ("f64_2d", "exp(-v ^ 2) + log(2 + v) * sin(pi * v)",
+         lambda v: np.exp(-v**2) + np.log(2 + v) * np.sin(np.pi * v)),
+        ("f32_2d", "min(v, 0.5) + max(v, 0.2, 0.7) * (v < 0.3 || v >= 0.9)",
+         lambda v: np.minimum(v, 0.5) + np.maximum(v, 0.7) * np.logical_or(v < 0.3, v >= 0.9))):
+    case(f"expr/{source}", source, f'expr: "{text}"', function(F[source]), "numpy")
+y, x = np.mgrid[0:3, 0:5]
+case("expr/u8_2d_position", "u8_2d", 'expr: "v / 4 + x * width + hypot(x, y)"', F["u8_2d"] / 4 + x * 5 + np.hypot(x, y),
+     "numpy.mgrid")
+case("expr/u8_rgb_index", "u8_rgb", 'expr: "255 * (g - r) / (g + r + 1)"',
+     255 * (F["u8_rgb"][..., 1] - F["u8_rgb"][..., 0]) / (F["u8_rgb"][..., 1] + F["u8_rgb"][..., 0] + 1), "numpy")
+
+
 def mask(condition):
     return np.where(condition, 255, 0)
 
