@@ -20,6 +20,11 @@ IMGPIPE_CLONES void unweight_row(const T* colour, const T* weight, T* out, std::
   for (std::int64_t i = 0; i < n; ++i) out[i] = weight[i] == T(0) ? T(0) : colour[i] / weight[i];
 }
 
+template <class T>
+IMGPIPE_CLONES void range_row(const T* alpha, T* out, std::int64_t n, T to, T from) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = alpha[i] * to / from;
+}
+
 std::string type_name(const char* functor, Compute compute, int channels) {
   return std::string("alpha::") + functor + "<" + c_name(compute) + ", " + std::to_string(channels) + ">";
 }
@@ -58,6 +63,28 @@ Value unweight(Builder& b, Value filtered, Value original) {
 }
 
 }  // namespace
+
+Value alpha_for(Builder& b, Value in, DType to) {
+  const double white_in = nominal_range(b.info(in).desc.dtype).white, white_out = nominal_range(to).white;
+  if (!b.info(in).desc.alpha || white_in == white_out) return in;
+  // In the wider compute type of both, so that 32-bit results keep their bits.
+  const Value wide = compute_type(to) == Compute::f64 ? b.with_compute(in, Compute::f64) : in;
+  const ValueInfo& info = b.info(wide);
+  const int last = info.desc.channels - 1;
+  PixelOp op;
+  op.channelwise = false;
+  visit_compute(info.compute, [&](auto t) {
+    using T = decltype(t);
+    const alpha::Range<T, 2> range{T(white_out), T(white_in)};
+    op.cpu = [=](const PixelRow& r) {
+      for (int c = 0; c < last; ++c)
+        if (r.out<T>(c) != r.in<T>(0, c)) std::memcpy(r.out<T>(c), r.in<T>(0, c), r.count * sizeof(T));
+      range_row(r.in<T>(0, last), r.out<T>(last), r.count, range.to, range.from);
+    };
+    op.device = device_code("filters/base/alpha.cuh", type_name("Range", info.compute, last + 1), range);
+  });
+  return b.pixel({wide}, std::move(op));
+}
 
 Value weighted_by_alpha(Builder& b, Value in, const std::function<Value(Value)>& passes) {
   if (!b.info(in).desc.alpha) return passes(in);

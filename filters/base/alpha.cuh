@@ -27,4 +27,15 @@ struct Unweight {
   }
 };
 
+/// Alpha of one white as alpha of another.
+template <class T, int CHANNELS>
+struct Range {
+  T to, from;
+  IMGPIPE_FN void operator()(const T* v, T* out) const {
+    IMGPIPE_UNROLL
+    for (int c = 0; c < CHANNELS - 1; ++c) out[c] = v[c];
+    out[CHANNELS - 1] = v[CHANNELS - 1] * to / from;
+  }
+};
+
 }  // namespace imgpipe::alpha

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "filters/base/alpha.h"
+
 namespace imgpipe {
 
 Compute compute_type(DType type) {
@@ -81,7 +83,9 @@ Value Builder::window(Value input, WindowOp op, bool whole, std::optional<Comput
   return append(std::move(node));
 }
 
-Value Builder::cast(Value input, DType to) {
+Value Builder::cast(Value input, DType to) { return round_to(alpha_for(*this, input, to), to); }
+
+Value Builder::round_to(Value input, DType to) {
   GraphNode node{CastOp{to}, {input.id}, {}, info(input), 0, {}};
   node.value.desc.dtype = to;
   node.value.compute = compute_type(to);
@@ -106,6 +110,7 @@ Scalars Builder::reduce(Value input, ReduceOp op) {
 }
 
 Value Builder::retype(Value input, DType to) {
+  input = alpha_for(*this, input, to);
   GraphNode& node = graph_.nodes[input.id];
   if (std::holds_alternative<InputOp>(node.op) || node.value.compute != compute_type(to))
     throw std::logic_error("retype needs a computed value of the same compute type");
@@ -117,7 +122,7 @@ Value Builder::retype(Value input, DType to) {
 Value Builder::with_compute(Value input, Compute target) {
   if (compute(input) == target) return input;
   const DType dtype = info(input).desc.dtype;
-  Value value = cast(input, dtype_of(target));
+  Value value = round_to(input, dtype_of(target));
   if (!is_float(dtype)) graph_.nodes[value.id].value.desc.dtype = dtype;
   graph_.nodes[value.id].value.whole = is_float(dtype);
   return value;

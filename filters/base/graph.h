@@ -81,7 +81,6 @@ struct InputOp {
 /// A per-pixel operation T… → T in the compute type of its first input.
 struct PixelOp {
   bool channelwise = true;  ///< sees one channel at a time and leaves alpha alone; otherwise all channels at once
-  bool alpha_too = false;   ///< a channelwise operation that is meant for alpha as well
   bool reads_position = false;
   std::function<void(const PixelRow&)> cpu;
   DeviceCode device;
@@ -197,10 +196,11 @@ class Builder {
   Value pixel_to(std::vector<Value> inputs, PixelOp op, int channels, bool alpha);
   /// `compute` other than the input's when the window function changes it.
   Value window(Value input, WindowOp op, bool whole = false, std::optional<Compute> compute = {});
+  /// Rounds and saturates into another dtype; alpha is mapped to its white.
   Value cast(Value input, DType to);
   Value view(Value input, const Extent& extent, const Geometry& geometry, ViewOp op);
   Scalars reduce(Value input, ReduceOp op);
-  /// The same samples under another dtype of the same compute type.
+  /// The same colours under another dtype of the same compute type; alpha is mapped to its white.
   Value retype(Value input, DType to);
   /// The same numbers in another compute type (float64 to float32 rounds).
   Value with_compute(Value input, Compute compute);
@@ -211,6 +211,7 @@ class Builder {
 
  private:
   Value append(GraphNode node);
+  Value round_to(Value input, DType to);
   Graph graph_;
   StepContext context_;
 };

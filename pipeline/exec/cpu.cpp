@@ -375,7 +375,7 @@ class GroupRun {
     const TileBuffer& out = worker.buffers[n];
     const Box box = needed(n, core);
     const int channels = node.value.desc.channels;
-    const bool alpha = node.value.desc.alpha && op.channelwise && !op.alpha_too;
+    const bool alpha = node.value.desc.alpha && op.channelwise;
     if (alpha && out.data != worker.buffers[node.inputs[0]].data) copy_channel(node, channels - 1, box, out, worker);
     const int passes = op.channelwise ? channels - (alpha ? 1 : 0) : 1;
     const std::size_t inputs = node.inputs.size();

@@ -65,7 +65,7 @@ class Run {
   }
 
   void apply(const GraphNode& node, const PixelOp& op, int n) {
-    const bool alpha = node.value.desc.alpha && op.channelwise && !op.alpha_too;
+    const bool alpha = node.value.desc.alpha && op.channelwise;
     const int channels = node.value.desc.channels;
     if (alpha) values_[n].channels[channels - 1] = values_[node.inputs[0]].channels[channels - 1];
     const int passes = op.channelwise ? channels - (alpha ? 1 : 0) : 1;

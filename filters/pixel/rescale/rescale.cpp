@@ -46,7 +46,6 @@ Value build(Builder& b, Value in, DType to) {
   // Compute in the wider of both types, so that 32-bit results keep their bits.
   const Value wide = compute_type(to) == Compute::f64 ? b.with_compute(in, Compute::f64) : in;
   PixelOp op = is_float(to) ? to_float(b.compute(wide), from) : to_integer(b.compute(wide), from, target);
-  op.alpha_too = true;
   return b.cast(b.pixel({wide}, std::move(op)), to);
 }
 
@@ -59,8 +58,8 @@ FilterSpec spec() {
                    .params = {required(field("to", &Params::to, "", "The new dtype."))},
                    .main_param = "to",
                    .result = "`to`",
-                   .formula = "(v - black) / (white - black) of the old range, scaled to the new one, alpha too: uint8 "
-                              "v becomes uint16 257 v, or float v / 255.",
+                   .formula = "(v - black) / (white - black) of the old range, scaled to the new one: uint8 v becomes "
+                              "uint16 257 v, or float v / 255. Alpha is mapped to the new white.",
                    .build = [](Builder& b, const StepInputs& in, const Params& p) { return build(b, in.image, p.to); },
                    .examples = {"uint8", "uint16", "float32", "int32"},
                });

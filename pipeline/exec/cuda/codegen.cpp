@@ -398,7 +398,7 @@ class Generator {
         list += (list.empty() ? "" : ", ") + from;
       }
       std::string result = fmt::format("op_{}({}{})", n, list, position(op));
-      const int untouched = op.alpha_too ? -1 : alpha(n);
+      const int untouched = alpha(n);
       if (!per_channel_ && c == std::to_string(untouched)) result = first;
       if (per_channel_ && untouched >= 0) result = fmt::format("c == {} ? {} : {}", untouched, first, result);
       line("IMGPIPE_UNROLL");
