@@ -11,15 +11,30 @@ namespace imgpipe {
 /// A stored image. Strides are in samples; `quads` says that 4 neighbours along x can be read as one aligned vector.
 struct View {
   void* data;
-  i64 stride_x, stride_y, stride_z;
+  i64 stride_z;
+  i32 stride_x, stride_y;
   int quads;
 };
+
+/// Division of numbers below 2^31 by one that the host knows.
+struct Divider {
+  u32 divisor, multiplier, shift;
+};
+IMGPIPE_FN u32 divide(u32 n, const Divider& d) {
+#if defined(__CUDACC_RTC__)
+  return d.multiplier ? __umulhi(n, d.multiplier) >> d.shift : n;
+#else
+  return d.multiplier ? u32(u64(n) * d.multiplier >> 32) >> d.shift : n;
+#endif
+}
 
 /// What every kernel of a group gets.
 struct Frame {
   i64 width, height, depth;
   i64 tiles_x, tiles_y, tiles;
-  char* scratch;  ///< one tile's memory a block, when tiles do not fit in fast memory
+  Divider across, down;  ///< by tiles_x and tiles_y
+  int small;             ///< fewer than 2^31 tiles, sides below 2^30: numbers of 32 bits will do
+  char* scratch;         ///< one tile's memory a block, when tiles do not fit in fast memory
   i64 scratch_bytes;
   u64* counts;  ///< [clipped, NaN]
 };
@@ -51,21 +66,17 @@ IMGPIPE_FN int to_bound(i64 distance) {
 IMGPIPE_FN int least(int a, int b) { return a < b ? a : b; }
 
 template <int X, int Y, int Z>
-IMGPIPE_FN Origin origin_at(const Frame& f, i64 x, i64 y, i64 z) {
+IMGPIPE_FN Origin tile_origin(const Frame& f, i64 tile) {
+  // 64-bit arithmetic and division by the number of tiles would take longer than many a tile's own work.
+  if (f.small) {
+    const u32 t = u32(tile), row = divide(t, f.across), plane = divide(row, f.down);
+    const int x = int(t - row * f.across.divisor) * X, y = int(row - plane * f.down.divisor) * Y, z = int(plane) * Z;
+    const int x1 = int(f.width) - x, y1 = int(f.height) - y, z1 = int(f.depth) - z;
+    return {x, y, z, -x, x1, -y, y1, -z, z1, least(X, x1), least(Y, y1), least(Z, z1)};
+  }
+  const i64 row = tile / f.tiles_x, x = (tile - row * f.tiles_x) * X, y = row % f.tiles_y * Y, z = row / f.tiles_y * Z;
   const int x1 = to_bound(f.width - x), y1 = to_bound(f.height - y), z1 = to_bound(f.depth - z);
   return {x, y, z, to_bound(-x), x1, to_bound(-y), y1, to_bound(-z), z1, least(X, x1), least(Y, y1), least(Z, z1)};
-}
-
-template <int X, int Y, int Z>
-IMGPIPE_FN Origin tile_origin(const Frame& f, i64 tile) {
-  // 32-bit division is several times cheaper, and enough but for the largest images.
-  if (f.tiles <= 0xffffffffll) {
-    const u32 t = u32(tile), row = t / u32(f.tiles_x), plane = row / u32(f.tiles_y);
-    return origin_at<X, Y, Z>(f, i64(t - row * u32(f.tiles_x)) * X, i64(row - plane * u32(f.tiles_y)) * Y,
-                              i64(plane) * Z);
-  }
-  const i64 row = tile / f.tiles_x;
-  return origin_at<X, Y, Z>(f, (tile - row * f.tiles_x) * X, row % f.tiles_y * Y, row / f.tiles_y * Z);
 }
 
 /// Of images that are one row.
@@ -143,12 +154,12 @@ struct Pack {
 
 template <class S>
 IMGPIPE_FN S* sample_at(const View& view, i64 x, i64 y, i64 z, int c) {
-  return static_cast<S*>(view.data) + x * view.stride_x + y * view.stride_y + z * view.stride_z + c;
+  return static_cast<S*>(view.data) + (x * view.stride_x + y * view.stride_y + z * view.stride_z + c);
 }
 /// Pixel (x, y, z) of the tile.
 template <class S>
 IMGPIPE_FN S* tile_sample(const View& view, const Origin& o, int x, int y, int z, int c) {
-  return sample_at<S>(view, o.x, o.y, o.z, c) + x * view.stride_x + y * view.stride_y + z * view.stride_z;
+  return sample_at<S>(view, o.x, o.y, o.z, c) + (i64(x) * view.stride_x + i64(y) * view.stride_y + z * view.stride_z);
 }
 
 IMGPIPE_FN int within(int i, int low, int high) { return i < low ? low : i >= high ? high - 1 : i; }
@@ -161,7 +172,7 @@ IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Origin& 
   if constexpr (AXIS == 0 && N % 4 == 0) {
     if (view.quads && (ALIGNED || ((int(o.x) + x) & 3) == 0) &&
         (inner || (x >= o.x0 && x + N <= o.x1 && y >= o.y0 && y < o.y1 && z >= o.z0 && z < o.z1))) {
-      const S* p = sample_at<const S>(view, o.x, o.y, o.z, c) + x + y * view.stride_y + z * view.stride_z;
+      const S* p = sample_at<const S>(view, o.x, o.y, o.z, c) + (x + i64(y) * view.stride_y + z * view.stride_z);
       IMGPIPE_UNROLL
       for (int q = 0; q < N / 4; ++q) {
         const auto four = reinterpret_cast<const Vector<S, 4>*>(p)[q];
@@ -180,7 +191,7 @@ IMGPIPE_FN void load_pack(const Pack<N, AXIS>&, const View& view, const Origin& 
 /// As above, of a view in quads and where all that is loaded lies inside the image.
 template <class T, class S, int N>
 IMGPIPE_FN void load_inner(const View& view, const Origin& o, int x, int y, int z, int c, T (&v)[N]) {
-  const S* p = sample_at<const S>(view, o.x, o.y, o.z, c) + x + y * view.stride_y + z * view.stride_z;
+  const S* p = sample_at<const S>(view, o.x, o.y, o.z, c) + (x + i64(y) * view.stride_y + z * view.stride_z);
   IMGPIPE_UNROLL
   for (int q = 0; q < N / 4; ++q) {
     const auto four = reinterpret_cast<const Vector<S, 4>*>(p)[q];
@@ -314,10 +325,9 @@ IMGPIPE_FN void cast_pack(const Pack<N, AXIS>& pack, const Origin& o, int x, int
 /// Fills what lies outside the image from what lies inside, so that a window can read over the edge.
 template <class R, class Block, class TileT, class T>
 IMGPIPE_FN void refill(const Block& block, const TileT& tile, const Frame& f, const Origin& o, const Edge<T>& edge) {
-  for (int i = block.first(); i < R::width * R::height * R::depth; i += block.stride()) {
-    const int x = i % R::width + R::x0, y = i / R::width % R::height + R::y0, z = i / (R::width * R::height) + R::z0;
+  for_pixels<R>(block, [&](int x, int y, int z) {
     const i64 gx = o.x + x, gy = o.y + y, gz = o.z + z;
-    if (gx >= 0 && gx < f.width && gy >= 0 && gy < f.height && gz >= 0 && gz < f.depth) continue;
+    if (gx >= 0 && gx < f.width && gy >= 0 && gy < f.height && gz >= 0 && gz < f.depth) return;
     const i64 sx = border_at(gx, f.width, edge.mode), sy = border_at(gy, f.height, edge.mode),
               sz = border_at(gz, f.depth, edge.mode);
     // A source outside this tile belongs to a pixel that no window of this tile reads.
@@ -325,21 +335,20 @@ IMGPIPE_FN void refill(const Block& block, const TileT& tile, const Frame& f, co
     const bool none = sx < 0 || sy < 0 || sz < 0;
     const bool here = lx >= R::x0 && lx < R::x1 && ly >= R::y0 && ly < R::y1 && lz >= R::z0 && lz < R::z1;
     tile.at(x, y, z) = none || !here ? edge.constant : tile.at(int(lx), int(ly), int(lz));
-  }
+  });
 }
 
 /// The same with the far side of the stored image.
 template <class R, class S, class Block, class TileT>
 IMGPIPE_FN void refill_wrapped(const Block& block, const TileT& tile, const Frame& f, const Origin& o, const View& view,
                                int c) {
-  for (int i = block.first(); i < R::width * R::height * R::depth; i += block.stride()) {
-    const int x = i % R::width + R::x0, y = i / R::width % R::height + R::y0, z = i / (R::width * R::height) + R::z0;
+  for_pixels<R>(block, [&](int x, int y, int z) {
     const i64 gx = o.x + x, gy = o.y + y, gz = o.z + z;
-    if (gx >= 0 && gx < f.width && gy >= 0 && gy < f.height && gz >= 0 && gz < f.depth) continue;
+    if (gx >= 0 && gx < f.width && gy >= 0 && gy < f.height && gz >= 0 && gz < f.depth) return;
     tile.at(x, y, z) = static_cast<typename TileT::T>(*sample_at<const S>(view, border_at(gx, f.width, border_wrap),
                                                                           border_at(gy, f.height, border_wrap),
                                                                           border_at(gz, f.depth, border_wrap), c));
-  }
+  });
 }
 
 // ---- sinks
@@ -378,10 +387,7 @@ IMGPIPE_FN Sink<T, F> make_sink(const F& f) {
 struct CopyThrough {
   template <class Block, class In, class R, class SinkT>
   IMGPIPE_FN void operator()(const Block& block, const In& in, R, const SinkT& sink) const {
-    for (int i = block.first(); i < R::width * R::height * R::depth; i += block.stride()) {
-      const int x = i % R::width + R::x0, y = i / R::width % R::height + R::y0, z = i / (R::width * R::height) + R::z0;
-      sink.one(x, y, z, in.at(x, y, z));
-    }
+    for_pixels<R>(block, [&](int x, int y, int z) { sink.one(x, y, z, in.at(x, y, z)); });
   }
 };
 

@@ -3,7 +3,7 @@
 // A body says what is done with a window: see correlate1d.cuh.
 #pragma once
 
-#include "filters/base/device.cuh"
+#include "filters/base/tile.cuh"
 
 namespace imgpipe::passes {
 
@@ -117,9 +117,8 @@ IMGPIPE_FN void along_x(const Block& block, const In& in, R, const Sink& sink, c
   constexpr int n = wide || lines * RowGroups<R, 8>::count >= block_threads / 2 ? 8 : 4;
   using G = RowGroups<R, n>;
   constexpr int left = up4(LOW);
-  for (int i = block.first(); i < lines * G::count; i += block.stride()) {
-    const int y = i % R::height + R::y0, rest = i / R::height;
-    const int x = rest % G::count * n + G::first, z = rest / G::count + R::z0;
+  for_items<R::height, G::count, R::depth>(block, [&](int line, int group, int slice) {
+    const int x = group * n + G::first, y = line + R::y0, z = slice + R::z0;
     const T* row = in.row(y, z);
     typename Body::Value out[n];
     if constexpr (wide) {
@@ -134,7 +133,7 @@ IMGPIPE_FN void along_x(const Block& block, const In& in, R, const Sink& sink, c
       body.template apply<n>(v, out);
     }
     write_row<R, n>(sink, x, y, z, out);
-  }
+  });
 }
 
 /// Along y (AXIS 1) or z (AXIS 2): neighbouring threads take neighbouring x.
@@ -147,9 +146,8 @@ IMGPIPE_FN void across_rows(const Block& block, const In& in, R, const Sink& sin
   constexpr int begin = AXIS == 1 ? R::y0 : R::z0, end = AXIS == 1 ? R::y1 : R::z1;
   constexpr int n = wide ? 8 : run_length<length, taps, R::width * others, Body::work>();
   constexpr int runs = rounds(length, n);
-  for (int i = block.first(); i < R::width * runs * others; i += block.stride()) {
-    const int x = i % R::width + R::x0, rest = i / R::width;
-    const int a = rest % runs * n + begin, b = rest / runs + (AXIS == 1 ? R::z0 : R::y0);
+  for_items<R::width, runs, others>(block, [&](int column, int first, int other) {
+    const int x = column + R::x0, a = first * n + begin, b = other + (AXIS == 1 ? R::z0 : R::y0);
     const auto sample = [&](int at) -> T {
       if constexpr (wide || length % n != 0) at = at < end + HIGH ? at : end + HIGH - 1;
       return AXIS == 1 ? in.row(at, b)[x] : in.row(b, at)[x];
@@ -177,7 +175,7 @@ IMGPIPE_FN void across_rows(const Block& block, const In& in, R, const Sink& sin
       for (int j = 0; j < n; ++j)
         if (length % n == 0 || a + j < end) sink.one(x, b, a + j, out[j]);
     }
-  }
+  });
 }
 
 template <int AXIS, int LOW, int HIGH, class Block, class In, class R, class Sink, class Body>

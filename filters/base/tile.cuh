@@ -19,6 +19,20 @@ struct Region {
   static constexpr int width = X1 - X0, height = Y1 - Y0, depth = Z1 - Z0;
 };
 
+/// Shares A * B * C items among a block's threads: f(a, b, c), a fastest. Unsigned numbers spare sign corrections.
+template <int A, int B, int C, class Block, class F>
+IMGPIPE_FN void for_items(const Block& block, const F& f) {
+  for (u32 i = u32(block.first()); i < u32(A) * B * C; i += u32(block.stride())) {
+    const u32 rest = i / u32(A);
+    f(int(i % u32(A)), C == 1 ? int(rest) : int(rest % u32(B)), C == 1 ? 0 : int(rest / u32(B)));
+  }
+}
+/// The pixels of R: f(x, y, z).
+template <class R, class Block, class F>
+IMGPIPE_FN void for_pixels(const Block& block, const F& f) {
+  for_items<R::width, R::height, R::depth>(block, [&](int x, int y, int z) { f(x + R::x0, y + R::y0, z + R::z0); });
+}
+
 /// One channel of a tile in fast memory. Pixels are addressed relative to the tile's first pixel, so halo pixels have
 /// negative coordinates. LEFT and PITCH keep x = 0 on a 16-byte boundary and PITCH/4 odd, which keeps threads that
 /// walk down rows with 16-byte accesses off each other's banks.

@@ -87,15 +87,14 @@ struct Rows {
 
   template <class Block, class In, class R, class Sink>
   IMGPIPE_FN void operator()(const Block& block, const In& in, R, const Sink& sink) const {
-    for (int i = block.first(); i < R::width * R::height * R::depth; i += block.stride()) {
-      const int x = i % R::width + R::x0, y = i / R::width % R::height + R::y0, z = i / (R::width * R::height) + R::z0;
+    for_pixels<R>(block, [&](int x, int y, int z) {
       T best = in.row(y, z)[x];
       for (int r = 0; r < rows; ++r) {
         const T* row = in.row(y + r % height - LOW_Y, z + r / height - LOW_Z) + x;
         for (int dx = spans[r].first; dx <= spans[r].last; ++dx) best = pick<MOST>(best, row[dx]);
       }
       sink.one(x, y, z, best + T(0));
-    }
+    });
   }
 };
 

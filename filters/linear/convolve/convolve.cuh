@@ -26,9 +26,8 @@ struct Op {
   IMGPIPE_FN void by_rows(const Block& block, const In& in, R, const Sink& sink) const {
     using G = passes::RowGroups<R, n>;
     constexpr int left = passes::up4(low_x), quads = (left + n + passes::up4(high_x)) / 4;
-    for (int i = block.first(); i < G::count * R::height * R::depth; i += block.stride()) {
-      const int y = i % R::height + R::y0, rest = i / R::height;
-      const int x = rest % G::count * n + G::first, z = rest / G::count + R::z0;
+    for_items<R::height, G::count, R::depth>(block, [&](int line, int group, int slice) {
+      const int x = group * n + G::first, y = line + R::y0, z = slice + R::z0;
       T out[n];
       IMGPIPE_UNROLL
       for (int j = 0; j < n; ++j) out[j] = T(-0.0);
@@ -47,20 +46,19 @@ struct Op {
         for (int r = 0; r < rows; ++r) row(r);
       }
       passes::write_row<R, n>(sink, x, y, z, out);
-    }
+    });
   }
 
   template <class Block, class In, class R, class Sink>
   IMGPIPE_FN void by_pixels(const Block& block, const In& in, R, const Sink& sink) const {
-    for (int i = block.first(); i < R::width * R::height * R::depth; i += block.stride()) {
-      const int x = i % R::width + R::x0, y = i / R::width % R::height + R::y0, z = i / (R::width * R::height) + R::z0;
+    for_pixels<R>(block, [&](int x, int y, int z) {
       T sum = T(-0.0);
       for (int r = 0; r < rows; ++r) {
         const T* from = in.row(y + r % Y - low_y, z + r / Y - low_z) + x - low_x;
         for (int k = 0; k < X; ++k) sum = maths::fma(weights[r * X + k], from[k], sum);
       }
       sink.one(x, y, z, sum);
-    }
+    });
   }
 
   template <class Block, class In, class R, class Sink>

@@ -117,9 +117,8 @@ struct Op {
     using G = passes::RowGroups<R, n>;
     constexpr int stacks = passes::rounds(R::height, m);
     constexpr int length = VOLUME ? walk_length<R>(G::count * stacks) : 1, walks = passes::rounds(R::depth, length);
-    for (int i = block.first(); i < G::count * stacks * walks; i += block.stride()) {
-      const int x = i % G::count * n + G::first, rest = i / G::count;
-      const int y = rest % stacks * m + R::y0, z = rest / stacks * length + R::z0;
+    for_items<G::count, stacks, walks>(block, [&](int group, int stack, int part) {
+      const int x = group * n + G::first, y = stack * m + R::y0, z = part * length + R::z0;
       if constexpr (VOLUME) {
         walk<R, G>(in, sink, x, y, z, z + length < R::z1 ? z + length : R::z1);
       } else {
@@ -127,7 +126,7 @@ struct Op {
         read<R, G>(in, x, y, z, rows);
         flat<R>(sink, x, y, z, rows);
       }
-    }
+    });
   }
 };
 

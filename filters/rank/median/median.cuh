@@ -13,9 +13,8 @@ template <class T, int REACH, int N, int M, class Block, class In, class R, clas
 IMGPIPE_FN void for_patches(const Block& block, const In& in, R, const F& f) {
   using G = passes::RowGroups<R, N>;
   constexpr int left = passes::up4(REACH), quads = (left + N + left) / 4, stacks = passes::rounds(R::height, M);
-  for (int i = block.first(); i < G::count * stacks * R::depth; i += block.stride()) {
-    const int x = i % G::count * N + G::first, rest = i / G::count;
-    const int y = rest % stacks * M + R::y0, z = rest / stacks + R::z0;
+  for_items<G::count, stacks, R::depth>(block, [&](int group, int stack, int slice) {
+    const int x = group * N + G::first, y = stack * M + R::y0, z = slice + R::z0;
     const auto read = [&](int dy, T(&v)[N + 2 * REACH]) {
       int at = y + dy;
       if constexpr (R::height % M != 0) at = at < R::y1 + REACH ? at : R::y1 + REACH - 1;
@@ -26,7 +25,7 @@ IMGPIPE_FN void for_patches(const Block& block, const In& in, R, const F& f) {
       for (int j = 0; j < N + 2 * REACH; ++j) v[j] = q[left - REACH + j];
     };
     f(read, x, y, z);
-  }
+  });
 }
 
 /// Networks of square windows: two rows of N outputs from 2 + 2 reach rows of N + 2 reach values.
@@ -160,9 +159,8 @@ struct Cube {
   IMGPIPE_FN void operator()(const Block& block, const In& in, R, const Sink& sink) const {
     constexpr int n = 4, w = n + 2;
     using G = passes::RowGroups<R, n>;
-    for (int i = block.first(); i < G::count * R::height * R::depth; i += block.stride()) {
-      const int x = i % G::count * n + G::first, rest = i / G::count;
-      const int y = rest % R::height + R::y0, z = rest / R::height + R::z0;
+    for_items<G::count, R::height, R::depth>(block, [&](int group, int line, int slice) {
+      const int x = group * n + G::first, y = line + R::y0, z = slice + R::z0;
       T planes[3][w][3];
       IMGPIPE_UNROLL
       for (int p = 0; p < 3; ++p) {
@@ -195,25 +193,16 @@ struct Cube {
         out[j + 1] = order::middle_of(&two[4], columns[j + 3]) + T(0);
       }
       passes::write_row<R, n>(sink, x, y, z, out);
-    }
+    });
   }
 };
-
-/// f(x, y, z) for the pixels of R, neighbouring threads along x.
-template <class Block, class R, class F>
-IMGPIPE_FN void for_pixels(const Block& block, R, const F& f) {
-  for (int i = block.first(); i < R::width * R::height * R::depth; i += block.stride()) {
-    const int rest = i / R::width;
-    f(i % R::width + R::x0, rest % R::height + R::y0, rest / R::height + R::z0);
-  }
-}
 
 /// Other boxes of up to 32 pixels: all in registers.
 template <class T, int X, int Y, int Z>
 struct Small {
   template <class Block, class In, class R, class Sink>
   IMGPIPE_FN void operator()(const Block& block, const In& in, R region, const Sink& sink) const {
-    for_pixels(block, region, [&](int x, int y, int z) {
+    for_pixels<R>(block, [&](int x, int y, int z) {
       T v[(2 * X + 1) * (2 * Y + 1) * (2 * Z + 1)];
       int count = 0;
       IMGPIPE_UNROLL
@@ -336,9 +325,8 @@ struct Any {
   template <class Block, class In, class R, class Sink>
   IMGPIPE_FN void operator()(const Block& block, const In& in, R, const Sink& sink) const {
     constexpr int runs = passes::rounds(R::height, run);
-    for (int i = block.first(); i < R::width * runs * R::depth; i += block.stride()) {
-      const int x = i % R::width + R::x0, rest = i / R::width;
-      const int top = rest % runs * run + R::y0, z = rest / runs + R::z0;
+    for_items<R::width, runs, R::depth>(block, [&](int column, int part, int slice) {
+      const int x = column + R::x0, top = part * run + R::y0, z = slice + R::z0;
       const int bottom = top + run < R::y1 ? top + run : R::y1;
       Key key = 0, step = 4;
       for (int y = top; y < bottom; ++y) {
@@ -362,7 +350,7 @@ struct Any {
         }
         sink.one(x, y, z, result + T(0));
       }
-    }
+    });
   }
 };
 

@@ -4,6 +4,9 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
 
 #include "filters/base/group.cuh"
 #include "pipeline/exec/cuda/reductions.h"
@@ -12,6 +15,13 @@ namespace imgpipe {
 namespace {
 
 using namespace cuda;
+
+/// n / divisor = (n * multiplier >> 32) >> shift for n < 2^31 (Granlund and Montgomery 1994).
+Divider divider(u32 divisor) {
+  if (divisor <= 1) return {1, 0, 0};
+  const int bits = 31 + std::bit_width(divisor - 1);
+  return {divisor, static_cast<u32>(((u64(1) << bits) + divisor - 1) / divisor), static_cast<u32>(bits - 32)};
+}
 
 std::int64_t aligned(std::int64_t bytes, std::int64_t to) { return (bytes + to - 1) / to * to; }
 
@@ -162,15 +172,22 @@ class ImageRun {
     const auto& [offset, step] = source.view;
     const std::int64_t first = offset[0] * sx + offset[1] * sy + offset[2] * sz;
     const auto size = static_cast<std::int64_t>(size_of(image.desc.dtype));
-    return quads({reinterpret_cast<void*>(image.data + first * size), sx * step[0], sy * step[1], sz * step[2], 0},
-                 size);
+    return view_at(image.data + first * size, sx * step[0], sy * step[1], sz * step[2], size);
   }
 
   View target_view(int value) const {
     const StoredImage& image = targets_.at(value);
     const std::int64_t sx = image.desc.channels, sy = sx * image.desc.extent.width, sz = sy * image.desc.extent.height;
-    return quads({reinterpret_cast<void*>(image.data), sx, sy, sz, 0},
-                 static_cast<std::int64_t>(size_of(image.desc.dtype)));
+    return view_at(image.data, sx, sy, sz, static_cast<std::int64_t>(size_of(image.desc.dtype)));
+  }
+
+  static View view_at(Address data, std::int64_t stride_x, std::int64_t stride_y, std::int64_t stride_z,
+                      std::int64_t size) {
+    if (std::abs(stride_y) > std::numeric_limits<std::int32_t>::max())
+      throw OutOfDeviceMemory("rows of 2^31 samples or more are too long for the device's code");
+    return quads({reinterpret_cast<void*>(data), stride_z, static_cast<std::int32_t>(stride_x),
+                  static_cast<std::int32_t>(stride_y), 0},
+                 size);
   }
 
   static View quads(View view, std::int64_t size) {
@@ -229,6 +246,13 @@ class ImageRun {
     frame.tiles_x = tiles(frame.width, kernel.tile[0]);
     frame.tiles_y = tiles(frame.height, kernel.tile[1]);
     frame.tiles = frame.tiles_x * frame.tiles_y * tiles(frame.depth, kernel.tile[2]);
+    constexpr std::int64_t long_side = 1 << 30;
+    frame.small =
+        frame.width < long_side && frame.height < long_side && frame.depth < long_side && frame.tiles < 2 * long_side;
+    if (frame.small) {
+      frame.across = divider(static_cast<u32>(frame.tiles_x));
+      frame.down = divider(static_cast<u32>(frame.tiles_y));
+    }
     frame.counts = reinterpret_cast<u64*>(results_ + numbers_offset_);
     return frame;
   }

@@ -39,7 +39,7 @@ class Reduction {
   Reduction(Device& device, Job& job, const ReduceOp& op, const ReducedImage& image, Address scalars)
       : device_(device), job_(job), op_(op), sample_(c_name(image.dtype)), dtype_(image.dtype) {
     a_ = {};
-    a_.view = {reinterpret_cast<void*>(image.data), image.stride_x, image.stride_y, image.stride_z, 0};
+    a_.view = {reinterpret_cast<void*>(image.data), image.stride_z, image.stride_x, image.stride_y, 0};
     a_.width = image.extent.width;
     a_.height = image.extent.height;
     a_.depth = image.extent.depth;

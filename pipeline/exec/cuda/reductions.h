@@ -8,7 +8,8 @@ namespace imgpipe::cuda {
 /// A stored image as a reduction sees it.
 struct ReducedImage {
   Address data;
-  std::int64_t stride_x, stride_y, stride_z;
+  std::int32_t stride_x, stride_y;
+  std::int64_t stride_z;
   Extent extent;
   DType dtype;
   int colours;
