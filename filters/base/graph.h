@@ -97,6 +97,7 @@ struct WindowOp {
   bool filters_alpha = false;  ///< false: alpha is copied through
   std::function<void(const Window&)> cpu;
   DeviceCode device;
+  int resident = 4;  ///< blocks of 256 threads on a multiprocessor that leave the device code enough registers
   double flops = 1;
 };
 

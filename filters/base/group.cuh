@@ -82,6 +82,10 @@ IMGPIPE_FN Origin tile_origin(const Frame& f, i64 tile) {
 /// Of images that are one row.
 template <int X>
 IMGPIPE_FN Origin row_origin(const Frame& f, i64 tile) {
+  if (f.small) {
+    const int x = int(tile) * X, x1 = int(f.width) - x;
+    return {x, 0, 0, -x, x1, 0, 1, 0, 1, least(X, x1), 1, 1};
+  }
   const int x1 = to_bound(f.width - tile * X);
   return {tile * X, 0, 0, to_bound(-tile * X), x1, 0, 1, 0, 1, least(X, x1), 1, 1};
 }

@@ -136,6 +136,14 @@ double padded(const Group& g, const Halo& halo) {
   return samples;
 }
 
+/// Pixels that a tile loads: whole groups of four along x.
+double loaded_of(const Group& g) {
+  Halo whole = g.stages[0].region;
+  whole.low[0] = (whole.low[0] + 3) / 4 * 4;
+  whole.high[0] = (whole.high[0] + 3) / 4 * 4;
+  return padded(g, whole);
+}
+
 double tiles_of(const Group& g) {
   const std::int64_t size[3] = {g.extent.width, g.extent.height, g.extent.depth};
   double tiles = 1;
@@ -189,14 +197,14 @@ void Planner::cost_of_tiles(Group& g, double loaded, double stored) const {
   g.tile_in_memory = memory > machine.fast_memory;
   const double tiles = tiles_of(g);
   const Halo& halo = g.stages[0].region;
-  // Tile memory, loads and stores take operations too: measured, 4 a sample of a pass and 6 a sample moved.
-  for (int v : g.loads) g.flops += 6 * tiles * padded(g, halo) * graph.nodes[v].value.desc.channels;
-  for (int v : g.stores) g.flops += 6 * pixels * graph.nodes[v].value.desc.channels;
+  g.flops += machine.tile_flops * tiles;
+  for (int v : g.loads) g.flops += machine.load_flops * tiles * loaded_of(g) * graph.nodes[v].value.desc.channels;
+  for (int v : g.stores) g.flops += machine.store_flops * pixels * graph.nodes[v].value.desc.channels;
   for (const Stage& stage : g.stages) {
     const double samples = tiles * padded(g, stage.region);
     if (stage.source == Stage::Source::window)
       g.flops += samples * graph.nodes[stage.window].value.desc.channels * node_flops(graph, stage.window);
-    g.flops += 4 * samples;
+    g.flops += machine.pass_flops * samples;
     for (int n : stage.nodes) g.flops += samples * graph.nodes[n].value.desc.channels * node_flops(graph, n);
   }
   const double halo_factor = tiles * padded(g, halo) / pixels;
@@ -210,21 +218,18 @@ void Planner::cost_of_tiles(Group& g, double loaded, double stored) const {
 
 }  // namespace
 
+/// Fitted to 137 groupings of 13 chains on an H200, by relative error.
 Machine Machine::gpu() {
   return {"H200",
           4.2e12,
-          18e12,
+          19e12,
           3e-6,
+          12,
+          0,
+          0,
+          34e3,
           227 * 1024,
-          {{64, 64, 1},
-           {64, 32, 1},
-           {64, 96, 1},
-           {128, 32, 1},
-           {128, 64, 1},
-           {32, 32, 1},
-           {256, 8, 1},
-           {32, 128, 1},
-           {64, 16, 1}},
+          {{64, 64, 1}, {64, 32, 1}, {64, 96, 1}, {128, 32, 1}, {128, 64, 1}, {256, 8, 1}, {64, 16, 1}},
           {{32, 8, 8},
            {32, 16, 8},
            {64, 8, 4},
@@ -248,6 +253,10 @@ Machine Machine::cpu() {
           20e9,
           60e9,
           20e-6,
+          6,
+          6,
+          4,
+          0,
           1024 * 1024,
           {{256, 64, 1}, {512, 64, 1}, {512, 32, 1}, {256, 128, 1}, {1024, 16, 1}, {128, 128, 1}, {2048, 32, 1}},
           {{64, 16, 16}, {128, 16, 8}, {64, 32, 8}, {64, 32, 32}, {256, 16, 4}, {256, 64, 1}}};

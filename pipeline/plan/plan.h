@@ -16,6 +16,8 @@ struct Machine {
   double bytes_per_second;                             ///< of main (device) memory, read plus written
   double flops_per_second;                             ///< arithmetic on tile data, in practice
   double group_seconds;                                ///< fixed cost of one more group
+  double load_flops, store_flops, pass_flops;          ///< of a sample loaded, stored, and gone over in a pass
+  double tile_flops;                                   ///< fixed cost of a tile
   std::int64_t fast_memory;                            ///< bytes for one tile's values
   std::vector<std::array<int, 3>> tiles_2d, tiles_3d;  ///< candidates, [x, y, z]
   /// Factor on a group's time for tiles of so many bytes.

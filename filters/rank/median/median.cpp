@@ -359,7 +359,7 @@ DeviceCode device_code_of(const Shaped& s, bool whole, std::optional<DType> leve
 double flops(const Shaped& s, bool whole) {
   if (s.box(1, 1, 0)) return 24;
   if (s.box(2, 2, 0)) return 80;
-  if (s.box(1, 1, 1)) return 120;
+  if (s.box(1, 1, 1)) return 175;
   return s.size <= 32 ? 0.4 * s.size * s.size + 30 : (whole ? 20.0 : 80.0) * s.size;
 }
 

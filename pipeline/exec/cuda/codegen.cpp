@@ -16,8 +16,6 @@ constexpr int flat_pack = 8;
 constexpr int flat_tile = 256 * flat_pack;
 /// Resident blocks asked for then: enough loads under way to keep memory busy.
 constexpr int flat_blocks = 5;
-/// Resident blocks asked for of tiles, where their memory allows it: measured, 4 are 5 to 10 % faster than 3.
-constexpr int tile_blocks = 4;
 constexpr std::int64_t shared_limit = 227 * 1024;
 
 const char* c_name(DType type) {
@@ -54,7 +52,7 @@ class Generator {
     const std::string name = hash_name(includes_ + args_ + body_);
     const std::int64_t fit = bytes == 0 || in_memory_ ? 4 : shared_limit / (bytes + 1024);
     const int blocks =
-        group_.tile[0] == 0 ? flat_blocks : static_cast<int>(std::clamp<std::int64_t>(fit, 1, tile_blocks));
+        group_.tile[0] == 0 ? flat_blocks : static_cast<int>(std::clamp<std::int64_t>(fit, 1, resident()));
     kernel_.text =
         fmt::format("{}\nnamespace imgpipe {{\nnamespace {} {{\n{}\n{}\nIMGPIPE_KERNEL({}, Args, {}, {})\n}}\n}}\n",
                     includes_, name, args_, body_, name, kernel_.threads, blocks);
@@ -131,6 +129,14 @@ class Generator {
     args_ = extra_ + args_ + "};\n" + checks;
     includes_ = "#include \"filters/base/group.cuh\"\n";
     for (const std::string& header : headers_) includes_ += fmt::format("#include \"{}\"\n", header);
+  }
+
+  /// Resident blocks to ask for: what every window's code allows.
+  int resident() const {
+    int blocks = 4;
+    for (int n : group_.nodes)
+      if (const auto* window = std::get_if<WindowOp>(&node(n).op)) blocks = std::min(blocks, window->resident);
+    return blocks;
   }
 
   bool rides(int reduce) const { return std::get<ReduceOp>(node(reduce).op).kind == ReduceOp::Kind::extrema; }
