@@ -56,6 +56,19 @@ TEST(Otsu, MarksTheBinsOfTheUpperClass) {
         ASSERT_EQ(mask[i], places[i] > limit ? 255 : 0) << bins << " " << seed;
     }
 }
+TEST(Otsu, OfEqualSplitsIsTheFirst) {
+  expect_values(run("- otsu", image_of<std::uint8_t>(3, 1, {0, 1, 2})), {0, 255, 255});
+}
+TEST(Otsu, LeavesAlphaOutAndAlone) {
+  const Image image = image_of<std::uint8_t>(2, 1, {0, 0, 10, 250, 10, 10, 0, 200}, 4, true);
+  expect_values(run("- otsu", image), {0, 0, 255, 250, 255, 255, 0, 200});
+}
+TEST(Otsu, LeavesManyNanOut) {
+  std::vector<double> row = {0, 0, 3, 3, 3, 3, 5}, mask = {0, 0, 255, 255, 255, 255, 255};
+  row.resize(207, nan_value);
+  mask.resize(207, 0);
+  expect_values(run("- otsu", row_of(row)), mask);
+}
 TEST(Otsu, LeavesNanOut) {
   expect_values(run("- otsu", row_of({0, 0, 0, nan_value, 1, 1, 1, nan_value})), {0, 0, 0, 0, 255, 255, 255, 0});
   expect_values(run("- otsu", row_of({nan_value, nan_value})), {0, 0});
