@@ -105,6 +105,20 @@ TEST(Box, WeightsColourByAlpha) {
   EXPECT_EQ(samples(clear), (std::vector<double>{0, 0, 0, 0}));
 }
 
+// 41 * 41 * 65535 is more than float32 counts exactly.
+TEST(Box, SumsOfManyPixelsAreExact) {
+  const Image in = random_image(make_desc(DType::u16, {90, 70}), 3);
+  const Image out = run("- box: 20\n- convert: float32", in);
+  const Channel mean_of = over_windows(channel_of(in, 0), box_taps({20, 20, 0}, {20, 20, 0}), mean);
+  for (int y = 0; y < 70; ++y)
+    for (int x = 0; x < 90; ++x) ASSERT_EQ(sample(out, x, y), static_cast<float>(mean_of(x, y, 0))) << x << ", " << y;
+}
+
+TEST(Box, OfClearPixelsIsBlack) {
+  const Image clear = run("- box", image_of<float>(2, 1, {7, 8, 9, 0, 1, 2, 3, 0}, 4, true));
+  EXPECT_EQ(samples(clear), (std::vector<double>{0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
 TEST(Box, RefusesSizeZero) {
   EXPECT_NE(error_of("- box: {size: 0}", image_of<float>(1, 1, {1})).find("size"), std::string::npos);
 }

@@ -13,6 +13,9 @@ TEST(Clamp, LimitsOneSideAlone) {
 TEST(Clamp, KeepsNan) {
   expect_values(run("- clamp: {low: 0, high: 1}", row_of({nan_value, infinite, -infinite})), {nan_value, 1, 0});
 }
+TEST(Clamp, ToOneValueIsThatValue) {
+  expect_values(run("- clamp: {low: 3, high: 3}", row_of({-1, 3, 7, nan_value})), {3, 3, 3, nan_value});
+}
 TEST(Clamp, RefusesARangeThatIsNone) {
   EXPECT_ANY_THROW(run("- clamp", row_of({1})));
   EXPECT_ANY_THROW(run("- clamp: {low: 2, high: 1}", row_of({1})));

@@ -19,6 +19,17 @@ TEST(Convert, RoundsHalfToEvenAndSaturates) {
 TEST(Convert, OfTiesIsToTheEvenNeighbour) {
   expect_values(run("- convert: uint8", row_of({0.5, 1.5, 2.5, 3.5, 254.5})), {0, 2, 2, 4, 254});
 }
+TEST(Convert, OfTiesIsToTheEvenNeighbourInEveryDtype) {
+  const std::vector<double> ties = {0.5, 1.5, 2.5, 3.5, 100.5, 101.5, -0.5, -1.5, -2.5};
+  for (DType to : all_dtypes) {
+    std::vector<double> even = {0, 2, 2, 4, 100, 102, 0, -2, -2};
+    if (nominal_range(to).black == 0)
+      for (double& v : even) v = std::max(v, 0.0);
+    const std::string step = "- convert: " + std::string(name(to));
+    expect_values(run(step, image_of<double>(9, 1, ties)), is_float(to) ? ties : even);
+    expect_values(run(step, image_of<float>(9, 1, ties)), is_float(to) ? ties : even);
+  }
+}
 TEST(Convert, OfNanIsZeroAndOfInfinityTheLimit) {
   expect_values(run("- convert: uint8", row_of({nan_value, infinite, -infinite})), {0, 255, 0});
   expect_values(run("- convert: int16", row_of({nan_value, infinite, -infinite})), {0, 32767, -32768});

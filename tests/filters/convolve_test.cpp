@@ -25,6 +25,7 @@ TEST(Convolve, IsTheWeightedSum) {
   expect_linear("convolve", "kernel: [1, 0, -1]", false, taps_of({3, 1, 1}, {1, 0, -1}));
   expect_linear("convolve", "kernel: [[[1, 2], [3, 4]], [[5, 6], [7, 8]], [[1, 0], [0, 1]]]", true,
                 taps_of({2, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 1}));
+  expect_linear("convolve", "kernel: [[[1, 2, 3]], [[-4, 0, 0.5]]]", true, taps_of({3, 1, 2}, {1, 2, 3, -4, 0, 0.5}));
   expect_linear("convolve", "kernel: [[1, 1], [1, 5]], normalize: true", false,
                 taps_of({2, 2, 1}, {.125, .125, .125, .625}));
 }

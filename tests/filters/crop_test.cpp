@@ -21,6 +21,14 @@ TEST(Crop, TakesABoxOfSlicesAndMovesTheOrigin) {
   EXPECT_EQ(out.desc().geometry.origin, (std::array<double, 3>{10.5, 0, 2}));
   EXPECT_EQ(out.desc().geometry.spacing, (std::array<double, 3>{0.5, 0.5, 2}));
 }
+TEST(Crop, GoesUpToTheEdgeWhatIsLeftOut) {
+  const Image volume = image_of<std::uint8_t>(3, 2, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 1, false, 2);
+  expect_values(run("- crop: {x: 1}", volume), {1, 2, 4, 5, 7, 8, 10, 11});
+  expect_values(run("- crop: {y: 1}", volume), {3, 4, 5, 9, 10, 11});
+  expect_values(run("- crop: {z: 1}", volume), {6, 7, 8, 9, 10, 11});
+  expect_values(run("- crop: [2, 0, 1, 2]", volume), {2, 5, 8, 11});
+  EXPECT_EQ(difference(volume, run("- crop: {x: 0}", volume)), "");
+}
 TEST(Crop, RefusesABoxOutsideTheImage) {
   const Image image = image_of<std::uint8_t>(3, 2, {1, 2, 3, 4, 5, 6});
   for (const char* step : {"- crop: {x: 3}", "- crop: {width: 4}", "- crop: {x: 2, width: 2}", "- crop: {z: 1}",

@@ -26,6 +26,18 @@ TEST(Divide, RefusesAnImageOfAnotherSizeOrChannelCount) {
   EXPECT_ANY_THROW(run("- divide: {with: other0.tif}", row_of({1}), wide));
   EXPECT_ANY_THROW(run("- divide: {with: other0.tif}", row_of({1}), deep));
 }
+TEST(Divide, ByZeroIsInfiniteOrNan) {
+  const std::vector<double> expected = {infinite, -infinite, nan_value, nan_value, infinite};
+  const Image image = row_of({6, -2, 0, nan_value, infinite});
+  std::vector<Image> zeros;
+  zeros.push_back(row_of({0, 0, 0, 0, 0}));
+  expect_values(run("- divide: 0", image), expected);
+  expect_values(run("- divide: {with: other0.tif}", image, zeros), expected);
+  const RunResult bytes = run_on(*make_simple_executor(), "- divide: 0", image_of<std::uint8_t>(3, 1, {0, 1, 255}));
+  expect_values(bytes.images.at(0), {0, 255, 255});
+  EXPECT_EQ(bytes.counts.nans, 1u);
+  EXPECT_EQ(bytes.counts.clipped, 2u);
+}
 TEST(Divide, NeedsExactlyOneOperand) {
   EXPECT_ANY_THROW(run("- divide", row_of({1})));
   EXPECT_ANY_THROW(run("- divide: {value: 1, with: other0.tif}", row_of({1})));

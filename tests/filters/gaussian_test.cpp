@@ -130,6 +130,26 @@ TEST(Gaussian, RadiusFollowsTruncate) {
   EXPECT_EQ(sample(u8, 10, 10), 41);
 }
 
+/// Weights of a derivative: those of the blur times k / sigma^2, or (k^2 / sigma^2 - 1) / sigma^2.
+std::vector<Tap> derivative_kernel(double sigma, std::array<int, 3> order, bool volume) {
+  std::vector<Tap> taps = kernel({sigma, sigma, sigma}, 4, volume);
+  for (Tap& t : taps) {
+    const int at[3] = {t.x, t.y, t.z};
+    for (int a = 0; a < 3; ++a) {
+      const double part = at[a] / sigma;
+      if (order[a] == 1) t.weight *= part / sigma;
+      if (order[a] == 2) t.weight *= (part * part - 1) / (sigma * sigma);
+    }
+  }
+  return taps;
+}
+
+TEST(Gaussian, DerivativesAreWeightedSumsUnderEveryBorder) {
+  expect_linear("gaussian", "sigma: 0.7, order: [1, 0, 0]", false, derivative_kernel(0.7, {1, 0, 0}, false));
+  expect_linear("gaussian", "sigma: 0.7, order: [2, 1, 0]", false, derivative_kernel(0.7, {2, 1, 0}, false));
+  expect_linear("gaussian", "sigma: 0.5, order: [0, 0, 2]", true, derivative_kernel(0.5, {0, 0, 2}, true));
+}
+
 TEST(Gaussian, DerivativesOfARamp) {
   std::vector<double> v;
   for (int y = 0; y < 21; ++y)
@@ -144,6 +164,11 @@ TEST(Gaussian, DerivativesOfARamp) {
   EXPECT_NEAR(sample(second, 10, 10), 2, 0.1);
   EXPECT_NEAR(sample(across, 10, 10), 0, 1e-4);
   EXPECT_NE(error_of("- gaussian: {sigma: [0, 1], order: [1, 0, 0]}", in).find("derivative"), std::string::npos);
+}
+
+TEST(Gaussian, OfClearPixelsIsBlack) {
+  const Image clear = run("- gaussian: 1", image_of<float>(2, 1, {7, 8, 9, 0, 1, 2, 3, 0}, 4, true));
+  EXPECT_EQ(samples(clear), (std::vector<double>{0, 0, 0, 0, 0, 0, 0, 0}));
 }
 
 TEST(Gaussian, TransparentColourDoesNotBleed) {

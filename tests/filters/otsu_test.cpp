@@ -1,4 +1,6 @@
+#include "pipeline/exec/cuda/executor.h"
 #include "tests/support/oracle.h"
+#include "tests/support/twin_device.h"
 
 namespace imgpipe::test {
 
@@ -55,6 +57,32 @@ TEST(Otsu, MarksTheBinsOfTheUpperClass) {
       for (std::size_t i = 0; i < mask.size(); ++i)
         ASSERT_EQ(mask[i], places[i] > limit ? 255 : 0) << bins << " " << seed;
     }
+}
+TEST(Otsu, MarksTheSameOnEveryExecutor) {
+  const std::shared_ptr<Executor> cpu = make_cpu_executor(), cuda = make_cuda_executor(make_twin_device(), cpu);
+  for (const auto& executor : {cpu, cuda}) {
+    SCOPED_TRACE(executor->name());
+    const RunResult edge = run_on(*executor, "- otsu: {bins: 2}", row_of({0, 0, 0, 2, 2, 4}));
+    EXPECT_TRUE(edge.notes.empty());
+    expect_values(edge.images.at(0), {0, 0, 0, 255, 255, 255});
+    const RunResult unit = run_on(*executor, "- otsu: {bins: 4}", row_of({0, 0.2, 1.5, 3, 4}));
+    expect_values(unit.images.at(0), {0, 0, 0, 255, 255});
+    const RunResult constant = run_on(*executor, "- otsu: {bins: 4}", row_of({0.25, 0.25}));
+    expect_values(constant.images.at(0), {0, 0});
+  }
+}
+TEST(Otsu, OfEqualSplitsIsTheFirst) {
+  expect_values(run("- otsu", image_of<std::uint8_t>(3, 1, {0, 1, 2})), {0, 255, 255});
+}
+TEST(Otsu, LeavesAlphaOutAndAlone) {
+  const Image image = image_of<std::uint8_t>(2, 1, {0, 0, 10, 250, 10, 10, 0, 200}, 4, true);
+  expect_values(run("- otsu", image), {0, 0, 255, 250, 255, 255, 0, 200});
+}
+TEST(Otsu, LeavesManyNanOut) {
+  std::vector<double> row = {0, 0, 3, 3, 3, 3, 5}, mask = {0, 0, 255, 255, 255, 255, 255};
+  row.resize(207, nan_value);
+  mask.resize(207, 0);
+  expect_values(run("- otsu", row_of(row)), mask);
 }
 TEST(Otsu, LeavesNanOut) {
   expect_values(run("- otsu", row_of({0, 0, 0, nan_value, 1, 1, 1, nan_value})), {0, 0, 0, 0, 255, 255, 255, 0});

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "tests/filters/window_oracle.h"
 
 namespace imgpipe::test {
@@ -39,6 +41,17 @@ TEST(Unsharp, AddsWhatTheBlurTakesAway) {
 }
 
 TEST(Unsharp, LeavesFaintDetailAlone) { expect_sharp("sigma: 0.7, amount: 2, threshold: 0.31", 0.7, 2, 0.31, false); }
+
+TEST(Unsharp, SharpensDetailOfTheThresholdItself) {
+  const Image in = random_image(make_desc(DType::f32, {9, 7}), 6);
+  const Image blurred = run("- gaussian: 1", in), sharp = run("- unsharp", in);
+  const float detail = static_cast<float>(sample(in, 4, 3)) - static_cast<float>(sample(blurred, 4, 3));
+  ASSERT_NE(detail, 0);
+  const Image exact = run(fmt::format("- unsharp: {{threshold: {:.17g}}}", std::abs(detail)), in);
+  EXPECT_EQ(sample(exact, 4, 3), sample(sharp, 4, 3));
+  const Image above = run(fmt::format("- unsharp: {{threshold: {:.17g}}}", std::abs(detail) * 1.000001), in);
+  EXPECT_EQ(sample(above, 4, 3), sample(in, 4, 3));
+}
 
 TEST(Unsharp, DefaultsAreSigmaOneAmountOne) {
   const Image in = random_image(make_desc(DType::f32, {15, 11}), 2);

@@ -124,6 +124,13 @@ inline void expect_channel(const Image& actual, int c, const Channel& expected, 
       }
 }
 
+/// Channel c of `actual` is the alpha of an image of `before`, as a part of its own white.
+inline void expect_alpha(const Image& actual, int c, Channel alpha, DType before, const std::string& where) {
+  const double ratio = nominal_range(actual.desc().dtype).white / nominal_range(before).white;
+  for (double& v : alpha.v) v *= ratio;
+  expect_channel(actual, c, alpha, ratio == 1 ? 0 : eps_of(before) * largest(alpha), where);
+}
+
 /// Shapes from one pixel to a few, dtypes, channels and borders: f(image, border, constant).
 template <class F>
 void for_images(bool volume, F&& f) {
@@ -162,7 +169,7 @@ inline void expect_linear(const std::string& name, const std::string& parameters
     const int colours = in.desc().channels - (in.desc().alpha ? 1 : 0);
     for (int c = 0; c < in.desc().channels; ++c) {
       const Channel channel = channel_of(in, c, border, constant);
-      if (c >= colours) expect_channel(out, c, channel, 0, name_of(step, in) + " (alpha is left alone)");
+      if (c >= colours) expect_alpha(out, c, channel, in.desc().dtype, name_of(step, in) + " (alpha is left alone)");
       // One rounding a tap of a partial sum that is at most |w| * |v|.
       else
         expect_channel(out, c, weighted_sum(channel, taps),

@@ -23,36 +23,37 @@ SHORT = {"uint8": "u8", "int8": "i8", "uint16": "u16", "int16": "i16", "int32": 
          "float64": "f64"}
 
 
-def number(v):
-    """As short as will do: exact for 32-bit integers, float64 and what float32 can hold, otherwise to 8 digits."""
+def number(v, exact):
+    """As short as will do: what float32 can hold, or 8 digits, which are more than its 7."""
     if math.isnan(v):
         return None
-    if not numbers.full:
+    if not exact:
         v = float(str(np.float32(v))) if np.float32(v) == v else float(f"{v:.8g}")
     return int(v) if v == int(v) else v
 
 
-def numbers(array):
-    return [number(v) for v in np.asarray(array, np.float64).ravel()]
+def numbers(array, exact=False):
+    return [number(v, exact) for v in np.asarray(array, np.float64).ravel()]
 
 
 def image(name, array, channels=1, alpha=False):
     shape = array.shape[:-1] if channels > 1 else array.shape
     depth, (height, width) = (shape[0], shape[1:]) if len(shape) == 3 else (1, shape)
-    numbers.full = array.dtype in (np.float64, np.int32)
     images[name] = {"dtype": str(array.dtype), "width": width, "height": height, "depth": depth}
     if channels > 1:
         images[name] |= {"channels": channels, "alpha": alpha}
-    images[name]["values"] = numbers(array)
+    images[name]["values"] = numbers(array, array.dtype in (np.float64, np.int32))
     return array
 
 
 def random(dtype, shape, low=None, high=None):
-    if np.issubdtype(dtype, np.floating):
-        return np.round(rng.uniform(-0.25 if low is None else low, 1.25 if high is None else high, shape), 4).astype(dtype)
-    info = np.iinfo(dtype)
-    return rng.integers(info.min if low is None else low, info.max if high is None else high, shape, dtype=dtype,
-                        endpoint=True)
+    """Over all of an integer dtype, over a little more than [0, 1] for floats, unless told otherwise."""
+    real = np.issubdtype(dtype, np.floating)
+    low = low if low is not None else -0.25 if real else np.iinfo(dtype).min
+    high = high if high is not None else 1.25 if real else np.iinfo(dtype).max
+    if real:
+        return np.round(rng.uniform(low, high, shape), 4).astype(dtype)
+    return rng.integers(low, high, shape, dtype=dtype, endpoint=True)
 
 
 FLAT, DEEP = (3, 5), (2, 3, 4)
@@ -85,13 +86,19 @@ def case(name, source, step, out, by, dtype=None, other=None):
     entry = {"name": name, "in": source, "step": step, "by": functions.index(by)}
     if other:
         entry["with"] = other
-    numbers.full = "f64" in source or "i32" in source
     if isinstance(out, list):
-        numbers.full = True
-        entry["report"] = [numbers(np.array(values, np.float64)) for values in out]
+        entry["report"] = [numbers(values, exact=True) for values in out]
     else:
-        entry |= {"dtype": dtype or str(X[source].dtype), "out": numbers(np.asarray(out, np.float64))}
+        entry |= {"dtype": dtype or str(X[source].dtype), "out": numbers(out, exact=source[:3] in ("f64", "i32"))}
     cases.append(entry)
+
+
+RANGE = {"u8": (0, 255), "u16": (0, 65535), "i16": (-32768, 32767), "f32": (0, 1), "f64": (0, 1)}
+STRETCH = "skimage.exposure.rescale_intensity"
+
+
+def stretched(source, low, high, to=None):
+    return exposure.rescale_intensity(F[source], (low, high), to or RANGE[source.split("_")[0]])
 
 
 # ---- one value at a time
@@ -133,20 +140,16 @@ for source in ("u8_2d", "i8_2d", "u16_3d", "i16_2d", "f32_3d", "f64_2d"):
 for source in ("u8_2d", "i16_3d", "f32_3d", "i32_2d"):
     case(f"linear/{source}", source, "linear: {gain: -1.7, offset: 40.25}", np.polyval([-1.7, 40.25], F[source]),
          "numpy.polyval")
-case("rescale/u8_2d_to_u16", "u8_2d", "rescale: uint16", util.img_as_uint(X["u8_2d"]), "skimage.util.img_as_uint", "uint16")
-case("rescale/u8_3d_to_f32", "u8_3d", "rescale: float32", util.img_as_float64(X["u8_3d"]), "skimage.util.img_as_float64",
-     "float32")
-case("rescale/u16_3d_to_f64", "u16_3d", "rescale: float64", util.img_as_float64(X["u16_3d"]),
-     "skimage.util.img_as_float64", "float64")
-case("rescale/f32_unit_to_u8", "f32_unit", "rescale: uint8", util.img_as_ubyte(F["f32_unit"]), "skimage.util.img_as_ubyte",
-     "uint8")
-case("rescale/f64_unit_to_u16", "f64_unit", "rescale: uint16", util.img_as_uint(X["f64_unit"]), "skimage.util.img_as_uint",
-     "uint16")
 # img_as_ubyte shifts uint16 by 8 bits; by way of float64 it rounds v / 257.
-case("rescale/u16_2d_to_u8", "u16_2d", "rescale: uint8", util.img_as_ubyte(util.img_as_float64(X["u16_2d"])),
-     "skimage.util.img_as_float64, img_as_ubyte", "uint8")
-case("rescale/i16_2d_to_u8", "i16_2d", "rescale: uint8",
-     exposure.rescale_intensity(F["i16_2d"], (-32768, 32767), (0, 255)), "skimage.exposure.rescale_intensity", "uint8")
+for source, to, function, by in (
+        ("u8_2d", "uint16", util.img_as_uint, "img_as_uint"),
+        ("u8_3d", "float32", util.img_as_float64, "img_as_float64"),
+        ("u16_3d", "float64", util.img_as_float64, "img_as_float64"),
+        ("f32_unit", "uint8", util.img_as_ubyte, "img_as_ubyte"),
+        ("f64_unit", "uint16", util.img_as_uint, "img_as_uint"),
+        ("u16_2d", "uint8", lambda a: util.img_as_ubyte(util.img_as_float64(a)), "img_as_float64, img_as_ubyte")):
+    case(f"rescale/{source}_to_{SHORT[to]}", source, f"rescale: {to}", function(X[source]), "skimage.util." + by, to)
+case("rescale/i16_2d_to_u8", "i16_2d", "rescale: uint8", stretched("i16_2d", -32768, 32767, (0, 255)), STRETCH, "uint8")
 
 
 for source, text, function in (
@@ -179,27 +182,24 @@ for source in ("u16_2d", "f32_3d"):
 for source, low, high in (("u8_2d", 40, 200.5), ("i16_3d", -9000, 20000), ("f32_3d", 0.1, 0.7)):
     case(f"threshold/{source}_band", source, f"threshold: {{low: {low}, high: {high}}}",
          mask(np.digitize(F[source], [low, high], right=True) == 1), "numpy.digitize", "uint8")
-RANGE = {"u8": (0, 255), "u16": (0, 65535), "i16": (-32768, 32767), "f32": (0, 1), "f64": (0, 1)}
 for source, low, high in (("u8_2d", 40, 200.5), ("i16_3d", -9000, 20000), ("f32_3d", 0.1, 0.7), ("f64_2d", -0.1, 0.9)):
-    case(f"window/{source}", source, f"window: {{low: {low}, high: {high}}}",
-         exposure.rescale_intensity(F[source], (low, high), RANGE[source[:3].rstrip("_")]),
-         "skimage.exposure.rescale_intensity")
+    case(f"window/{source}", source, f"window: {{low: {low}, high: {high}}}", stretched(source, low, high), STRETCH)
 case("window/i16_2d_center", "i16_2d", "window: {center: 40, width: 30000}",
-     exposure.rescale_intensity(F["i16_2d"], (40 - 15000, 40 + 15000), (-32768, 32767)), "skimage.exposure.rescale_intensity")
+     stretched("i16_2d", 40 - 15000, 40 + 15000), STRETCH)
 
 # ---- the whole image
 
-for source, low, high in (("u8_2d", 2, 98), ("u16_3d", 10, 75), ("f32_3d", 5, 95), ("f64_2d", 0, 100), ("u8_rgb", 10, 90)):
+STRETCH_PERCENT = "numpy.percentile, " + STRETCH
+for source, low, high in (("u8_2d", 2, 98), ("u16_3d", 10, 75), ("f32_3d", 5, 95), ("f64_2d", 0, 100),
+                          ("u8_rgb", 10, 90)):
     case(f"normalize/{source}", source, f"normalize: {{low: {low}%, high: {high}%}}",
-         exposure.rescale_intensity(F[source], tuple(np.percentile(F[source], (low, high))),
-                                    RANGE[source[:3].rstrip("_")]), "numpy.percentile, skimage.exposure.rescale_intensity")
+         stretched(source, *np.percentile(F[source], (low, high))), STRETCH_PERCENT)
 case("normalize/f32_2d_to", "f32_2d", "normalize: {low: 10%, to: [-3, 5]}",
-     exposure.rescale_intensity(F["f32_2d"], (np.percentile(F["f32_2d"], 10), F["f32_2d"].max()), (-3, 5)),
-     "numpy.percentile, skimage.exposure.rescale_intensity")
-# threshold_otsu gives the middle of a bin, imgpipe its upper end: half a bin is added for floats. Integers have a bin
-# for each value.
-for source, bins in (("u8_2d", None), ("u16_2d", None), ("u16_3d", None), ("i16_2d", None), ("f32_3d", 64), ("f64_2d", 16),
-                     ("f32_2d", 65536)):
+     stretched("f32_2d", np.percentile(F["f32_2d"], 10), F["f32_2d"].max(), (-3, 5)), STRETCH_PERCENT)
+# threshold_otsu gives the middle of the lower class's last bin: half a bin further the upper class begins. 8- and
+# 16-bit integers have a bin for each value in both.
+for source, bins in (("u8_2d", None), ("u16_2d", None), ("u16_3d", None), ("i16_2d", None), ("f32_3d", 64),
+                     ("f64_2d", 16), ("f32_2d", 65536)):
     limit = filters.threshold_otsu(X[source] if bins is None else F[source], nbins=bins or 256)
     if bins:
         limit += np.ptp(F[source]) / bins / 2
@@ -214,7 +214,8 @@ for source in ("u8_2d", "u16_3d", "i32_2d", "f32_3d", "f64_2d", "f32_nan"):
 # ---- geometry
 
 case("crop/u16_3d", "u16_3d", "crop: [1, 2, 0, 2, 1, 2]", X["u16_3d"][0:2, 2:3, 1:3], "numpy slicing")
-case("crop/f32_2d", "f32_2d", "crop: {x: 2, y: 1, width: 2}", util.crop(X["f32_2d"], ((1, 0), (2, 1))), "skimage.util.crop")
+case("crop/f32_2d", "f32_2d", "crop: {x: 2, y: 1, width: 2}", util.crop(X["f32_2d"], ((1, 0), (2, 1))),
+     "skimage.util.crop")
 case("flip/u8_2d_x", "u8_2d", "flip: x", np.flip(X["u8_2d"], 1), "numpy.flip")
 case("flip/f32_3d_yz", "f32_3d", "flip: [y, z]", np.flip(X["f32_3d"], (0, 1)), "numpy.flip")
 case("flip/u8_rgb_y", "u8_rgb", "flip: y", np.flip(X["u8_rgb"], 0), "numpy.flip")
@@ -241,7 +242,8 @@ def gaussian(source, sigma, mode, order=(0, 0, 0), array=None):
 
 
 for mode in MODES:
-    bordered("gaussian", "f32_3d", "sigma: 0.8", mode, "scipy.ndimage.gaussian_filter", gaussian("f32_3d", [0.8] * 3, mode))
+    bordered("gaussian", "f32_3d", "sigma: 0.8", mode, "scipy.ndimage.gaussian_filter",
+             gaussian("f32_3d", [0.8] * 3, mode))
 for source in ("u8_2d", "f32_2d", "u16_3d", "f64_3d", "f32_row", "f32_tiny"):
     bordered("gaussian", source, "sigma: [1.3, 0.6, 0.9]", "mirror", "scipy.ndimage.gaussian_filter",
              gaussian(source, [1.3, 0.6, 0.9], "mirror"), "anisotropic")
@@ -288,7 +290,7 @@ for source, size in (("u8_2d", [5, 3, 1]), ("u16_2d", [5, 5, 1]), ("f32_2d", [3,
                      ("f64_3d", [5, 3, 3]), ("f32_row", [7, 1, 1])):
     bordered("median", source, f"size: {size}", "mirror", "scipy.ndimage.median_filter",
              nd.median_filter(X[source], xyz(size, source), mode="mirror"), "x".join(map(str, size)))
-for source, radius in (("u8_2d", 2), ("f32_3d", 1), ("u16_3d", 2)):
+for source, radius in (("u8_2d", 2), ("f32_3d", 1)):
     bordered("median", source, f"radius: {radius}, footprint: ball", "nearest", "scipy.ndimage.median_filter",
              nd.median_filter(X[source], footprint=shape_of("ball", radius, X[source].ndim), mode="nearest"), "ball")
 bordered("median", "f32_3d", "radius: 1", "constant", "scipy.ndimage.median_filter",
@@ -330,11 +332,13 @@ case("unsharp/u8_2d_threshold", "u8_2d", "unsharp: {threshold: 40}",
 # ---- morphology
 
 
-def morphology(word, array, mode=None, **window):
-    """Without a mode the surrounding never wins: infinite on the side that loses."""
-    def erode(a): return nd.grey_erosion(a, **window, mode=mode or "constant", cval=np.inf)
-    def dilate(a): return nd.grey_dilation(a, **window, mode=mode or "constant", cval=-np.inf)
-    return {"erode": erode, "dilate": dilate, "open": lambda a: dilate(erode(a)), "close": lambda a: erode(dilate(a))}[word](array)
+def morphology(word, array, **window):
+    """In a surrounding that never wins: infinite on the side that loses."""
+    steps = {"erode": [nd.grey_erosion], "dilate": [nd.grey_dilation], "open": [nd.grey_erosion, nd.grey_dilation],
+             "close": [nd.grey_dilation, nd.grey_erosion]}
+    for step in steps[word]:
+        array = step(array, **window, mode="constant", cval=np.inf if step is nd.grey_erosion else -np.inf)
+    return array
 
 
 def turned(word, array, **window):
@@ -348,13 +352,16 @@ BY = {"erode": "grey_erosion", "dilate": "grey_dilation", "open": "grey_opening"
 for word in BY:
     by = "scipy.ndimage." + BY[word]
     two = f"scipy.ndimage.{'grey_erosion, grey_dilation' if word in ('open', 'close') else BY[word]}"
-    for source, shape, radius in (("u8_2d", "box", 1), ("f32_3d", "cross", 1), ("u16_2d", "ball", 2), ("i16_3d", "ball", 2)):
+    for source, shape, radius in (("u8_2d", "box", 1), ("f32_3d", "cross", 1), ("u16_2d", "ball", 2),
+                                  ("i16_3d", "ball", 2)):
         case(f"{word}/{source}_{shape}_{radius}", source, f"{word}: {{radius: {radius}, footprint: {shape}}}",
              morphology(word, F[source], footprint=shape_of(shape, radius, F[source].ndim)), two)
     for source, size in (("u8_2d", [4, 2, 1]), ("f32_3d", [2, 1, 2])):
-        case(f"{word}/{source}_even", source, f"{word}: {{size: {size}}}", turned(word, F[source], size=xyz(size, source)), two)
+        case(f"{word}/{source}_even", source, f"{word}: {{size: {size}}}",
+             turned(word, F[source], size=xyz(size, source)), two)
     bordered(word, "u8_3d", "radius: 1", "mirror", by, getattr(nd, BY[word])(X["u8_3d"], size=3, mode="mirror"))
-    bordered(word, "f32_row", "radius: [2, 0]", "wrap", by, getattr(nd, BY[word])(X["f32_row"], size=(1, 5), mode="wrap"))
+    bordered(word, "f32_row", "radius: [2, 0]", "wrap", by,
+             getattr(nd, BY[word])(X["f32_row"], size=(1, 5), mode="wrap"))
 
 
 def lines(entries):
@@ -367,5 +374,11 @@ path = pathlib.Path(__file__).with_name("values.json")
 used = {c["in"] for c in cases} | {c["with"] for c in cases if "with" in c}
 named = lines([{"name": name, **value} for name, value in images.items() if name in used])
 libraries = {"numpy": np.__version__, "scipy": scipy.__version__, "scikit-image": skimage.__version__}
-path.write_text(f'{{"libraries": {json.dumps(libraries)},\n"functions": {json.dumps(functions, indent=0)},\n"images": [\n{named}],\n"cases": [\n{lines(cases)}]}}\n')
+path.write_text(f'''{{"libraries": {json.dumps(libraries)},
+"functions": {json.dumps(functions, indent=0)},
+"images": [
+{named}],
+"cases": [
+{lines(cases)}]}}
+''')
 print(len(cases), "cases,", path.stat().st_size, "bytes")
