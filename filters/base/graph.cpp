@@ -129,7 +129,11 @@ Value Builder::with_compute(Value input, Compute target) {
 }
 
 void Builder::report(Scalars scalars, std::vector<std::string> names) {
-  graph_.reports.push_back({context_.number, context_.filter, scalars.id, std::move(names)});
+  graph_.reports.push_back({context_.number, context_.filter, scalars.id, std::move(names), {}});
+}
+
+void Builder::warn(Scalars scalars, std::function<std::string(std::span<const double>)> warning) {
+  graph_.reports.push_back({context_.number, context_.filter, scalars.id, {}, std::move(warning)});
 }
 
 void Builder::result(std::string name, Value value) { graph_.results.push_back({std::move(name), value.id}); }

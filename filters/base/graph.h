@@ -147,12 +147,13 @@ struct Graph {
     std::string name;
     int value;
   };
-  /// Scalars that go to the run's report under a step's name.
+  /// Scalars that go to the run's report under a step's name, or that a warning is made of.
   struct Report {
     int step;
     std::string label;
     int reduce;
-    std::vector<std::string> names;
+    std::vector<std::string> names;                               ///< of the scalars reported
+    std::function<std::string(std::span<const double>)> warning;  ///< what to warn of, "" when all is well
   };
   std::vector<GraphNode> nodes;  ///< in an order in which every node follows its inputs
   std::vector<Result> results;
@@ -206,6 +207,7 @@ class Builder {
   /// The same numbers in another compute type (float64 to float32 rounds).
   Value with_compute(Value input, Compute compute);
   void report(Scalars scalars, std::vector<std::string> names);
+  void warn(Scalars scalars, std::function<std::string(std::span<const double>)> warning);
   void result(std::string name, Value value);
 
   Graph finish() && { return std::move(graph_); }

@@ -50,6 +50,10 @@ IMGPIPE_FN double quiet_nan(double) { return double_from_bits(0x7ff8000000000000
 IMGPIPE_FN float infinity(float) { return float_from_bits(0x7f800000u); }
 IMGPIPE_FN double infinity(double) { return double_from_bits(0x7ff0000000000000ull); }
 
+/// The largest finite number.
+IMGPIPE_FN float largest(float) { return float_from_bits(0x7f7fffffu); }
+IMGPIPE_FN double largest(double) { return double_from_bits(0x7fefffffffffffffull); }
+
 template <class T>
 IMGPIPE_FN bool is_nan(T v) {
   return v != v;

@@ -207,6 +207,12 @@ class Batch {
     report.warnings.insert(report.warnings.end(), run.notes.begin(), run.notes.end());
     for (std::size_t r = 0; r < run.reports.size(); ++r) {
       const auto& declared = plan.graph.reports[r];
+      if (declared.warning) {
+        const std::string text = declared.warning(run.reports[r]);
+        if (!text.empty())
+          report.warnings.push_back(fmt::format("step {} {}: {}", declared.step, declared.label, text));
+        continue;
+      }
       FileReport::Numbers numbers{declared.step, declared.label, {}};
       for (std::size_t k = 0; k < declared.names.size(); ++k)
         numbers.values.emplace_back(declared.names[k], run.reports[r][k]);

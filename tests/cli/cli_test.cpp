@@ -338,6 +338,21 @@ TEST_F(Cli, TheReportCountsWhatWasClippedAndNoNumber) {
   EXPECT_NE(outcome.err.find("clipped"), std::string::npos) << outcome.err;
 }
 
+TEST_F(Cli, WarnsOfAConstantImageWhereAThresholdIsSought) {
+  save(at("in/flat.png"), image_of<std::uint16_t>(4, 4, std::vector<double>(16, 40000)));
+  save(at("in/other.png"), random_image(make_desc(DType::u16, {8, 8}), 2));
+  for (const char* step : {"otsu", "threshold: otsu"}) {
+    pipeline(std::string("input: in\noutput: out/{stem}.png\nsteps:\n  - ") + step + "\n");
+    const Outcome outcome = imgpipe("run p.yaml --backend cpu --report r.json");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("the mask is empty"), std::string::npos) << outcome.err;
+    const auto files = nlohmann::json::parse(get(at("r.json")))["files"];
+    EXPECT_EQ(files[0]["warnings"].size(), 1u) << files.dump();
+    EXPECT_FALSE(files[1].contains("warnings")) << files.dump();
+    EXPECT_EQ(samples(load(at("out/flat.png"))), std::vector<double>(16, 0));
+  }
+}
+
 TEST_F(Cli, StopsAtTheFirstErrorWhenAskedTo) {
   put(at("in/a.png"), "broken");
   for (int i = 0; i < 40; ++i) save(at("in/b" + std::to_string(i) + ".png"), gray_);

@@ -44,6 +44,17 @@ TEST(Normalize, OfAConstantImageIsBlack) {
   expect_values(run("- normalize", image_of<std::uint8_t>(2, 2, {77, 77, 77, 77})), {0, 0, 0, 0});
   expect_values(run("- normalize", image_of<std::int16_t>(1, 1, {5})), {-32768});
 }
+TEST(Normalize, OfOneLimitForBothIsAStep) {
+  std::vector<double> values(19, 7);
+  values.push_back(9);
+  values.push_back(3);
+  std::vector<double> expected(19, 0);
+  expected.push_back(255);
+  expected.push_back(0);
+  expect_values(run("- normalize: {low: 10%, high: 80%}", image_of<std::uint8_t>(21, 1, values)), expected);
+  for (double& v : expected) v /= 255;
+  expect_values(run("- normalize: {low: 10%, high: 80%}", row_of(values)), expected);
+}
 TEST(Normalize, LeavesNanOutAndKeepsIt) {
   expect_values(run("- normalize", row_of({nan_value, 2, 4, 3})), {nan_value, 0, 1, 0.5}, 1e-7);
 }

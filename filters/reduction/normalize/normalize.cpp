@@ -1,6 +1,7 @@
 #include "filters/reduction/normalize/normalize.h"
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "filters/reduction/normalize/normalize.cuh"
@@ -10,7 +11,7 @@ namespace {
 
 template <class T>
 IMGPIPE_CLONES void row(const T* in, T* out, std::int64_t n, T low, T high, T black, T white) {
-  const T scale = high > low ? (white - black) / (high - low) : T(0);
+  const T scale = high > low ? (white - black) / (high - low) : std::numeric_limits<T>::max();
   for (std::int64_t i = 0; i < n; ++i) {
     const T t = std::fma(in[i] - low, scale, black);
     const T raised = t <= black ? black : t;
@@ -61,7 +62,7 @@ FilterSpec spec() {
           .result = "that of the image",
           .formula = "black + (v - low) * ((white - black) / (high - low)), limited to the range. Percentages are "
                      "quantiles, linear between order statistics, over all colours together (alpha and NaN left out). "
-                     "A constant image becomes black.",
+                     "A constant image becomes black; where both limits are one, what lies above is white.",
           .validate =
               [](const Params& p, bool) {
                 if (!p.to.empty() && (p.to.size() != 2 || p.to[0] >= p.to[1]))

@@ -16,7 +16,7 @@ struct Op {
   }
   IMGPIPE_FN void prepare() {
     const T width = high - low;
-    scale = width > T(0) ? (white - black) / width : T(0);
+    scale = width > T(0) ? (white - black) / width : maths::largest(T(0));
   }
   IMGPIPE_FN T operator()(T v) const {
     return maths::not_above(maths::not_below(maths::fma(v - low, scale, black), black), white);

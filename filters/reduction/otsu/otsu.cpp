@@ -1,5 +1,6 @@
 #include "filters/reduction/otsu/otsu.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -38,6 +39,7 @@ void finish(std::span<const std::uint64_t> counts, double low, double width, dou
     weighted += static_cast<double>(counts[k]) * static_cast<double>(k);
   }
   const int split = best_split(counts, total, weighted);
+  scalars[1] = static_cast<double>(std::count_if(counts.begin(), counts.end(), [](std::uint64_t n) { return n > 0; }));
   // A bin holds its lower end: the threshold is the last number before the upper class.
   const double upper = low + (split + 1) * width;
   scalars[0] = width == 0 ? low : std::nextafter(upper, -std::numeric_limits<double>::infinity());
@@ -50,11 +52,15 @@ Value build(Builder& b, Value in, int bins) {
   ReduceOp op;
   op.kind = ReduceOp::Kind::histogram;
   op.bins = bins;
-  op.scalars = 1;
+  op.scalars = 2;
   op.finish = finish;
   op.finish_device.header = "filters/reduction/otsu/otsu.cuh";
   op.finish_device.type = "otsu::Finish";
-  return threshold::above(b, in, b.reduce(in, std::move(op)), 0);
+  const Scalars scalars = b.reduce(in, std::move(op));
+  b.warn(scalars, [](std::span<const double> s) {
+    return s[1] > 1 ? "" : "the image has one value only, or none: the mask is empty";
+  });
+  return threshold::above(b, in, scalars, 0);
 }
 
 FilterSpec spec() {
