@@ -29,7 +29,7 @@ std::string fault_of(const Config& config, const WorkItem& item, const std::vect
 
 int check_inputs(Config config) {
   Listing listing = list_inputs(config.inputs, config.volume == Config::Volume::stack);
-  if (!config.outputs.empty()) plan_outputs(listing, config.outputs);
+  if (!config.outputs.empty()) plan_outputs(listing, config.outputs, with_files(config));
   std::vector<ImageDesc> others;
   for (const std::string& path : with_files(config))
     others.push_back(source_info({{path}, path, {}}, config.volume).images.at(0));

@@ -13,6 +13,7 @@
 #include "pipeline/batch/output.h"
 #include "pipeline/batch/report.h"
 #include "pipeline/commands/options.h"
+#include "pipeline/plan/chain.h"
 
 namespace imgpipe::commands {
 namespace {
@@ -93,7 +94,7 @@ int run_one(const std::string& path, const po::variables_map& values, const std:
     throw UsageError(std::string("--output: ") + error.what());
   }
   Listing listing = list_inputs(config.inputs, config.volume == Config::Volume::stack);
-  plan_outputs(listing, config.outputs);
+  plan_outputs(listing, config.outputs, with_files(config));
   const BackendOptions backend = backend_options(values);
   if (values.count("dry-run")) {
     preflight(config, listing, Machine::cpu());
