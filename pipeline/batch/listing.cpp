@@ -227,7 +227,8 @@ std::vector<std::string> files_named(const std::string& pattern, Listing& listin
 OutputFacts facts_of(const WorkItem& item, std::size_t index) {
   const bool stack = item.files.size() > 1;
   const fs::path source = stack ? fs::path(item.label) : fs::path(item.files[0]);
-  const fs::path path = source.filename().empty() || source == "." ? fs::absolute(source).lexically_normal() : source;
+  const bool unnamed = source.filename().empty() || source.filename() == "." || source.filename() == "..";
+  const fs::path path = unnamed ? fs::canonical(source) : source;
   OutputFacts facts;
   facts.name = path.filename().string();
   facts.stem = stack ? facts.name : path.stem().string();
