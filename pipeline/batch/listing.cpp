@@ -194,11 +194,6 @@ void check_holes(const WorkItem& item) {
                                    fs::path(item.files[i - 1]).filename().string()));
 }
 
-std::string normal_path(const std::string& path) {
-  std::error_code error;
-  return fs::weakly_canonical(fs::absolute(path, error), error).string();
-}
-
 /// The same for every way to write this name; a link has a name of its own.
 std::string spelled_once(const std::string& path) {
   const fs::path whole = fs::path(path).is_absolute() ? fs::path(path) : fs::current_path() / path;
@@ -240,6 +235,11 @@ OutputFacts facts_of(const WorkItem& item, std::size_t index) {
 }
 
 }  // namespace
+
+std::string normal_path(const std::string& path) {
+  std::error_code error;
+  return fs::weakly_canonical(fs::absolute(path, error), error).string();
+}
 
 bool natural_less(const std::string& a, const std::string& b) {
   std::size_t i = 0, j = 0;

@@ -30,6 +30,9 @@ bool natural_less(const std::string& a, const std::string& b);
 /// Throws UsageError when nothing is found.
 Listing list_inputs(const std::vector<std::string>& patterns, bool stack);
 
+/// Absolute, links followed: equal for two names of one file.
+std::string normal_path(const std::string& path);
+
 /// Fills `outputs` from the patterns. Throws UsageError when two outputs are one file, or an output is an input or
 /// one of the `others` that the run reads.
 void plan_outputs(Listing& listing, const std::vector<std::pair<std::string, std::string>>& patterns,

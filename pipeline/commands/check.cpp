@@ -3,6 +3,7 @@
 #include "io/image/errors.h"
 #include "pipeline/batch/output.h"
 #include "pipeline/batch/source.h"
+#include "pipeline/commands/message.h"
 #include "pipeline/commands/options.h"
 #include "pipeline/plan/chain.h"
 
@@ -37,7 +38,7 @@ int check_inputs(Config config) {
   for (const WorkItem& item : listing.items) {
     const std::string fault = fault_of(config, item, others);
     if (fault.empty()) continue;
-    std::fprintf(stderr, "error: %s\n", fault.c_str());
+    tell("error: " + fault);
     ++faults;
   }
   std::printf("%s: %zu steps, %zu inputs, %zu cannot be processed\n", config.path.c_str(), config.steps.size(),

@@ -7,6 +7,7 @@
 #include "filters/base/nearest.h"
 #include "io/image/errors.h"
 #include "pipeline/commands/command.h"
+#include "pipeline/commands/message.h"
 
 namespace {
 
@@ -64,16 +65,16 @@ int main(int argc, char** argv) {
   try {
     return dispatch(all[0], Arguments(all.begin() + 1, all.end()));
   } catch (const imgpipe::UsageError& error) {
-    std::fprintf(stderr, "imgpipe: %s\n", error.what());
+    tell(std::string("imgpipe: ") + error.what());
     return usage;
   } catch (const imgpipe::DeviceError& error) {
-    std::fprintf(stderr, "imgpipe: %s\n", error.what());
+    tell(std::string("imgpipe: ") + error.what());
     return no_device;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "imgpipe: out of memory\n");
+    tell("imgpipe: out of memory");
     return some_failed;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "imgpipe: %s\n", error.what());
+    tell(std::string("imgpipe: ") + error.what());
     return some_failed;
   }
 }
