@@ -113,7 +113,13 @@ int compare_pair(const Pair& pair, const CompareOptions& options, const std::str
     if (!c.equal()) worst = std::max<int>(worst, some_failed);
     if (!map.empty()) maps.push_back(heatmap(a.images[i], b.images[i]));
   }
-  if (!maps.empty()) write_output(map, maps);
+  if (maps.empty()) return worst;
+  try {
+    write_output(map, maps);
+  } catch (const InputError& error) {
+    tell(std::string("error: ") + error.what());
+    worst = std::max<int>(worst, some_failed);
+  }
   return worst;
 }
 

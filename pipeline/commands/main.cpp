@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
 
 #include "filters/base/nearest.h"
@@ -50,10 +51,7 @@ int dispatch(const std::string& name, const Arguments& arguments) {
                             "; commands: " + imgpipe::listing(names));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Arguments all(argv + 1, argv + argc);
+int run_program(const Arguments& all) {
   if (all.empty() || all[0] == "--help" || all[0] == "-h" || all[0] == "help") {
     print_help();
     return all.empty() ? usage : done;
@@ -77,4 +75,19 @@ int main(int argc, char** argv) {
     tell(std::string("imgpipe: ") + error.what());
     return some_failed;
   }
+}
+
+/// What was to be printed and could not be must not look done.
+bool printed_all() {
+  std::cout.flush();
+  return std::cout.good() && std::fflush(stdout) == 0 && !std::ferror(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int code = run_program(Arguments(argv + 1, argv + argc));
+  if (printed_all()) return code;
+  tell("imgpipe: standard output cannot be written");
+  return code == done ? some_failed : code;
 }

@@ -1,68 +1,8 @@
 // The program as a person uses it: exit codes, messages, batches on odd folders.
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include <algorithm>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-
-#include "io/formats/format.h"
-#include "tests/support/chain.h"
+#include "tests/cli/program.h"
 
 namespace imgpipe::test {
 namespace {
-
-namespace fs = std::filesystem;
-
-struct Outcome {
-  int code;
-  std::string out, err;
-};
-
-class Cli : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("imgpipe_cli_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_ / "in");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string at(const std::string& name) const { return (folder_ / name).string(); }
-  static void put(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
-  static std::string get(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  static void save(const std::string& path, const Image& image) {
-    fs::create_directories(fs::path(path).parent_path());
-    std::vector<Image> pages;
-    pages.push_back(copy_of(image));
-    format_for_output(path)->write(path, pages, {});
-  }
-  static Image load(const std::string& path) { return std::move(format_of_file(path).read(path, 0, 1).pages.at(0)); }
-
-  /// Arguments as one would quote them in a shell.
-  Outcome imgpipe(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" IMGPIPE_BINARY_DIR "/imgpipe' " + arguments +
-                                " >'" + at("stdout") + "' 2>'" + at("stderr") + "' </dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), get(at("stdout")), get(at("stderr"))};
-  }
-  void pipeline(const std::string& text) const { put(at("p.yaml"), text); }
-  std::size_t leftovers() const {
-    std::size_t count = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_))
-      count += entry.path().filename().string().rfind(".imgpipe-", 0) == 0;
-    return count;
-  }
-
-  fs::path folder_;
-  const Image gray_ = random_image(make_desc(DType::u8, {40, 30}), 1);
-};
 
 TEST_F(Cli, HelpAndVersionOfEveryCommand) {
   EXPECT_EQ(imgpipe("--version").code, 0);
@@ -217,63 +157,6 @@ TEST_F(Cli, StacksSlicesAndRefusesHolesAndOddOnes) {
   const Outcome odd = imgpipe("run p.yaml --backend cpu");
   EXPECT_EQ(odd.code, 1);
   EXPECT_NE(odd.err.find("2x1"), std::string::npos) << odd.err;
-}
-
-TEST_F(Cli, LogsHaveNoCarriageReturnsAndStandardOutputIsClean) {
-  for (int i = 0; i < 20; ++i) save(at("in/" + std::to_string(i) + ".png"), gray_);
-  pipeline("input: in\noutput: out/{stem}.png\nsteps: [invert]\n");
-  const Outcome outcome = imgpipe("run p.yaml --backend cpu");
-  EXPECT_EQ(outcome.err.find('\r'), std::string::npos);
-  EXPECT_EQ(outcome.err.find('\033'), std::string::npos);
-  EXPECT_EQ(outcome.out, "");
-}
-
-TEST_F(Cli, JobsNeverChangeABit) {
-  for (int i = 0; i < 12; ++i)
-    save(at("in/" + std::to_string(i) + ".png"), random_image(make_desc(DType::u16, {61 + i, 47}), 40 + i));
-  pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 2\n  - normalize: {low: 1%, high: 99%}\n");
-  ASSERT_EQ(imgpipe("run p.yaml --backend cpu --jobs 1 -o 'one/{stem}.tif'").code, 0);
-  ASSERT_EQ(imgpipe("run p.yaml --backend cpu --jobs 8 -o 'many/{stem}.tif'").code, 0);
-  EXPECT_EQ(imgpipe("compare one many").code, 0);
-}
-
-TEST_F(Cli, CompareTellsGeometryFirstThenSamples) {
-  save(at("a.png"), image_of<std::uint8_t>(4, 4, std::vector<double>(16, 0)));
-  save(at("b.png"), image_of<std::uint8_t>(4, 5, std::vector<double>(20, 0)));
-  save(at("r.png"), image_of<std::uint8_t>(1, 1, {0x8b, 0x40, 0x5f}, 3));
-  save(at("s.png"), image_of<std::uint8_t>(1, 1, {0x8c, 0x40, 0x5f}, 3));
-  save(at("u8.png"), image_of<std::uint8_t>(1, 1, {200}));
-  save(at("u16.png"), image_of<std::uint16_t>(1, 1, {200}));
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  save(at("n.npy"), image_of<float>(2, 1, {nan, 1}));
-  save(at("m.npy"), image_of<float>(2, 1, {0, 1}));
-  EXPECT_EQ(imgpipe("compare a.png b.png").code, 4);
-  EXPECT_EQ(imgpipe("compare a.png a.png").code, 0);
-  const Outcome one = imgpipe("compare r.png s.png");
-  EXPECT_EQ(one.code, 1);
-  EXPECT_NE(one.out.find("1 of 3 samples differ"), std::string::npos) << one.out;
-  EXPECT_NE(one.out.find("(0, 0) channel R"), std::string::npos) << one.out;
-  EXPECT_EQ(imgpipe("compare r.png s.png --tolerance 1").code, 0);
-  EXPECT_EQ(imgpipe("compare u8.png u16.png").code, 4);
-  EXPECT_EQ(imgpipe("compare u8.png u16.png --ignore-dtype").code, 0);
-  EXPECT_EQ(imgpipe("compare a.png r.png").code, 4);
-  EXPECT_EQ(imgpipe("compare n.npy n.npy").code, 0);
-  EXPECT_EQ(imgpipe("compare n.npy m.npy --tolerance 1e30").code, 1) << "NaN is no number";
-  EXPECT_EQ(imgpipe("compare a.png missing.png").code, 2);
-  EXPECT_NE(imgpipe("compare a.png a.png").out.find("inf"), std::string::npos);
-  EXPECT_EQ(imgpipe("compare r.png s.png --heatmap h.png").code, 1);
-  EXPECT_EQ(load(at("h.png")).desc().channels, 3);
-}
-
-TEST_F(Cli, AnInterruptedRunLeavesNothingHalf) {
-  for (int i = 0; i < 30; ++i)
-    save(at("in/" + std::to_string(i) + ".npy"), random_image(make_desc(DType::u16, {900, 900}), i));
-  pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 20\n  - median: 4\n");
-  const Outcome outcome = imgpipe("run p.yaml --backend cpu --jobs 2 & pid=$!; sleep 0.6; kill -INT $pid; wait $pid");
-  EXPECT_EQ(outcome.code, 130);
-  EXPECT_EQ(leftovers(), 0u);
-  if (fs::exists(at("out")))
-    for (const auto& entry : fs::directory_iterator(at("out"))) EXPECT_NO_THROW(load(entry.path().string()));
 }
 
 TEST_F(Cli, ListsFiltersForPeopleAndPrograms) {
