@@ -159,6 +159,52 @@ TEST_F(Cli, StacksSlicesAndRefusesHolesAndOddOnes) {
   EXPECT_NE(odd.err.find("2x1"), std::string::npos) << odd.err;
 }
 
+TEST_F(Cli, NamesLikeOptionsStandBehindTwoDashes) {
+  save(at("-e.png"), gray_);
+  for (const char* line :
+       {"info -- -e.png", "info ./-e.png", "compare -- -e.png -e.png", "compare -t 1 -- -e.png -e.png"})
+    EXPECT_EQ(imgpipe(line).code, 0) << line;
+  EXPECT_EQ(imgpipe("info -e.png").code, 2);
+  pipeline("input: ./-e.png\noutput: -o.png\nsteps: []\n");
+  EXPECT_EQ(imgpipe("run --backend cpu -- p.yaml").code, 0);
+  EXPECT_TRUE(fs::exists(at("-o.png")));
+}
+
+TEST_F(Cli, CheckFindsFaultsByHeadersAlone) {
+  save(at("in/a.png"), gray_);
+  save(at("in/b.npy"), random_image(make_desc(DType::f32, {4, 4}), 1));
+  put(at("in/c.png"), "x");
+  pipeline("input: in\noutput: out/{stem}.png\nsteps: [invert]\n");
+  const Outcome plain = imgpipe("check p.yaml");
+  EXPECT_EQ(plain.code, 0);
+  EXPECT_EQ(plain.out, "p.yaml: 1 step, no fault\n");
+  const Outcome headers = imgpipe("check p.yaml --inputs");
+  EXPECT_EQ(headers.code, 1);
+  EXPECT_EQ(headers.out, "p.yaml: 1 step, 3 inputs, 2 cannot be processed\n");
+  EXPECT_TRUE(has(headers.err, "error: out/b.png: PNG holds")) << headers.err;
+  EXPECT_TRUE(has(headers.err, "error: in/c.png: ")) << headers.err;
+  EXPECT_EQ(imgpipe("check p.yaml --input in/a.png").code, 0);
+  EXPECT_FALSE(fs::exists(at("out")));
+  for (const char* fault :
+       {"steps: [invrt]", "steps: []", "input: missing.png\nsteps: []", "input: in\nsteps: [{add: {with: no.tif}}]",
+        "input: in\noutput: in/{name}\nsteps: []", "input: in\noutput: o.png\nsteps: []"}) {
+    pipeline(fault);
+    EXPECT_EQ(imgpipe("check p.yaml --inputs").code, 2) << fault;
+  }
+}
+
+TEST_F(Cli, ASecondImageIsAFaultOfThePipelineWhenItCannotBeUsed) {
+  save(at("in/a.png"), gray_);
+  put(at("bad.png"), "x");
+  save(at("small.png"), random_image(make_desc(DType::u8, {3, 3}), 1));
+  for (const char* other : {"missing.png", "bad.png", "small.png"}) {
+    pipeline(std::string("input: in\noutput: out/{name}\nsteps: [{add: {with: ") + other + "}}]\n");
+    const Outcome outcome = imgpipe("run p.yaml --backend cpu");
+    EXPECT_EQ(outcome.code, 2) << other << outcome.err;
+    EXPECT_FALSE(fs::exists(at("out"))) << other;
+  }
+}
+
 TEST_F(Cli, ListsFiltersForPeopleAndPrograms) {
   const auto all = nlohmann::json::parse(imgpipe("filters --json").out);
   ASSERT_TRUE(all.is_array());

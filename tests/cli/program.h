@@ -85,8 +85,8 @@ class Cli : public testing::Test {
     return count;
   }
 
-  /// Starts the program and goes on.
-  pid_t start(const std::vector<std::string>& arguments) const {
+  /// Starts the program, as this user, and goes on.
+  pid_t start(const std::vector<std::string>& arguments, uid_t user = geteuid()) const {
     std::vector<std::string> words = arguments;
     words.insert(words.begin(), "imgpipe");
     std::vector<char*> argv;
@@ -97,7 +97,7 @@ class Cli : public testing::Test {
     if (pid != 0) return pid;
     const int out_file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
     const int err_file = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (dup2(out_file, 1) < 0 || dup2(err_file, 2) < 0 || chdir(folder.c_str()) != 0) _exit(99);
+    if (dup2(out_file, 1) < 0 || dup2(err_file, 2) < 0 || chdir(folder.c_str()) != 0 || setuid(user) != 0) _exit(99);
     execv(IMGPIPE_BINARY_DIR "/imgpipe", argv.data());
     _exit(99);
   }
