@@ -87,6 +87,8 @@ struct Tolerance {
   const char* tolerance;
   int code;
 };
+void PrintTo(const Tolerance& row, std::ostream* out) { *out << row.name; }
+
 class Tolerances : public Compare, public testing::WithParamInterface<Tolerance> {};
 
 TEST_P(Tolerances, AreInUnitsOfTheSamplesAndInclusive) {

@@ -68,6 +68,16 @@ class Cli : public testing::Test {
       if (entry.is_regular_file()) bytes[entry.path().lexically_relative(at(folder)).string()] = get(entry.path());
     return bytes;
   }
+  /// Names of the files that two folders have not both, or with other bytes.
+  std::vector<std::string> differing(const std::string& a, const std::string& b) const {
+    const auto left = bytes_below(a), right = bytes_below(b);
+    std::vector<std::string> names;
+    for (const auto& [name, bytes] : left)
+      if (!right.count(name) || right.at(name) != bytes) names.push_back(name);
+    for (const auto& [name, bytes] : right)
+      if (!left.count(name)) names.push_back(name);
+    return names;
+  }
   nlohmann::json report() const { return nlohmann::json::parse(get(at("r.json"))); }
 
   /// Arguments as one would quote them in a shell.

@@ -29,6 +29,8 @@ struct Fault {
   const char* contains;  // what is wrong, or allowed
 };
 
+void PrintTo(const Fault& row, std::ostream* out) { *out << testing::PrintToString(row.text); }
+
 class Refused : public testing::TestWithParam<Fault> {};
 
 TEST_P(Refused, WithItsPlaceInOneLine) {
@@ -126,6 +128,8 @@ struct Scalar {
   std::optional<double> number;
 };
 
+void PrintTo(const Scalar& row, std::ostream* out) { *out << testing::PrintToString(row.text); }
+
 class Scalars : public testing::TestWithParam<Scalar> {
  protected:
   static Node node() { return parse_yaml(std::string("value: ") + GetParam().text + "\n").entries.at(0).second; }
@@ -178,6 +182,8 @@ struct Encoding {
   std::string text;
   const char* fault;  // "" when it is read
 };
+void PrintTo(const Encoding& row, std::ostream* out) { *out << row.name; }
+
 class Encodings : public testing::TestWithParam<Encoding> {};
 
 TEST_P(Encodings, AreReadOrNamed) {
@@ -318,6 +324,8 @@ struct Override {
   std::vector<std::string> overrides;
   const char* meant;
 };
+void PrintTo(const Override& row, std::ostream* out) { *out << row.name; }
+
 class Overridden : public testing::TestWithParam<Override> {};
 
 TEST_P(Overridden, IsAsIfWritten) { expect_same(GetParam().text, GetParam().overrides, GetParam().meant); }

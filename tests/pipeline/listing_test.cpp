@@ -77,6 +77,8 @@ struct Sorted {
   const char* name;
   Names names;
 };
+void PrintTo(const Sorted& row, std::ostream* out) { *out << row.name; }
+
 class NaturalOrder : public testing::TestWithParam<Sorted> {};
 
 TEST_P(NaturalOrder, IsFoundFromAnyOrder) {
@@ -139,6 +141,8 @@ struct Glob {
   const char* pattern;
   Names files;
 };
+void PrintTo(const Glob& row, std::ostream* out) { *out << row.name; }
+
 class Globs : public Files, public testing::WithParamInterface<Glob> {};
 
 TEST_P(Globs, Match) {
@@ -281,6 +285,8 @@ struct Template {
   const char* pattern;
   const char* output;
 };
+void PrintTo(const Template& row, std::ostream* out) { *out << row.name; }
+
 class Templates : public Files, public testing::WithParamInterface<Template> {};
 
 TEST_P(Templates, Expand) {
@@ -372,6 +378,8 @@ struct Slices {
   Names names;
   const char* fault;  ///< "" for none
 };
+void PrintTo(const Slices& row, std::ostream* out) { *out << row.name; }
+
 class Holes : public Files, public testing::WithParamInterface<Slices> {};
 
 TEST_P(Holes, AreToldByBothNeighbours) {
