@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <locale.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -83,6 +84,23 @@ class Walker {
 
 bool is_glob(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
 
+/// While it lives, a character of a pattern is one of UTF-8, on this thread.
+class Utf8Characters {
+ public:
+  Utf8Characters() : utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+    if (utf8_) before_ = uselocale(utf8_);
+  }
+  Utf8Characters(const Utf8Characters&) = delete;
+  ~Utf8Characters() {
+    if (!utf8_) return;
+    uselocale(before_);
+    freelocale(utf8_);
+  }
+
+ private:
+  locale_t utf8_, before_ = nullptr;
+};
+
 /// Files that match a pattern, component by component; a component that exists as it is written is literal.
 class Glob {
  public:
@@ -94,6 +112,7 @@ class Glob {
       else if (parts_.empty() || part != "**" || parts_.back() != "**")
         parts_.push_back(part.string());
     }
+    const Utf8Characters characters;
     match(base, 0, 0);
   }
 

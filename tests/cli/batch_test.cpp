@@ -66,6 +66,18 @@ TEST_P(Interrupts, EndTheRunAndLeaveNothingHalf) {
 INSTANTIATE_TEST_SUITE_P(Signals, Interrupts,
                          testing::Values(std::pair(SIGINT, 130), std::pair(SIGTERM, 143), std::pair(SIGHUP, 129)));
 
+TEST_F(Batch, AnIgnoredHangUpStaysIgnored) {
+  save_slow_files(4);
+  const auto before = std::signal(SIGHUP, SIG_IGN);  // as nohup does
+  const pid_t pid = start_run();
+  std::signal(SIGHUP, before);
+  ASSERT_TRUE(stop_when(pid, [&] { return is_writing(); }));
+  kill(pid, SIGHUP);
+  kill(pid, SIGCONT);
+  EXPECT_EQ(finish(pid).code, 0);
+  EXPECT_EQ(bytes_below("out").size(), 4u);
+}
+
 TEST_F(Batch, ASecondSignalEndsItAtOnceAndLeavesNothingHalf) {
   save_slow_files(8);
   const pid_t pid = start_run();

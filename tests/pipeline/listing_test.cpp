@@ -269,6 +269,16 @@ TEST_F(Files, LiteralNamesWinOverGlobs) {
   EXPECT_EQ(found({"*/y.png"}), Names{"*/y.png"});
 }
 
+TEST_F(Files, AGlobMatchesCharactersNotBytes) {
+  touch({"caf\xc3\xa9.png", "cafe.png", "caf\xe9.png", "cafes.png"});
+  const Names one = found({"caf?.png"});
+  EXPECT_EQ(std::count(one.begin(), one.end(), "caf\xc3\xa9.png"), 1);
+  EXPECT_EQ(std::count(one.begin(), one.end(), "cafe.png"), 1);
+  EXPECT_EQ(std::count(one.begin(), one.end(), "cafes.png"), 0);
+  EXPECT_EQ(found({"caf[\xc3\xa9\xc3\xa8].png"}), Names{"caf\xc3\xa9.png"});
+  EXPECT_EQ(found({"caf*.png"}).size(), 4u) << "names that are not UTF-8 too";
+}
+
 TEST_F(Files, NamesPassIntoOutputsUnchanged) {
   for (const std::string& name : odd_names) touch({"in/" + name + ".png"});
   Listing listing = list_inputs({"in"}, false);
