@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::mutex temporaries_mutex;
-std::set<std::string> temporaries;
+// Never destroyed: a signal may want it while the process ends.
+std::set<std::string>& temporaries = *new std::set<std::string>;
 
 constexpr const char* temporary_prefix = ".imgpipe-";
 
