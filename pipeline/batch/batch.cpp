@@ -3,30 +3,23 @@
 #include <fmt/format.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
 
 #include "io/image/errors.h"
+#include "pipeline/batch/interrupt.h"
 #include "pipeline/batch/output.h"
 #include "pipeline/batch/source.h"
 #include "pipeline/plan/chain.h"
 
 namespace imgpipe {
 namespace {
-
-std::atomic<int> caught_signal{0};
-
-extern "C" void on_signal(int number) {
-  if (caught_signal.exchange(number) != 0) _exit(128 + number);
-}
 
 double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -116,12 +109,13 @@ class Batch {
     tbb::parallel_pipeline(
         static_cast<std::size_t>(in_flight()),
         tbb::make_filter<void, Item>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> Item {
-          if (next == listing_.items.size() || stop || caught_signal) {
+          if (next == listing_.items.size() || stop || caught_signal()) {
             control.stop();
             return nullptr;
           }
           auto token = std::make_shared<Token>();
           token->index = next++;
+          token->report.input = listing_.items[token->index].label;
           return token;
         }) & tbb::make_filter<Item, Item>(tbb::filter_mode::parallel, [&](Item token) {
           step(*token, [&] { decode(*token); });
@@ -143,7 +137,7 @@ class Batch {
       skipped.input = listing_.items[next].label;
       report.files.push_back(std::move(skipped));
     }
-    report.signal = caught_signal;
+    report.signal = caught_signal();
     report.seconds = since(start);
     return report;
   }
@@ -155,7 +149,7 @@ class Batch {
   template <class F>
   void step(Token& token, F&& f) {
     FileReport& report = token.report;
-    if (report.status == FileReport::Status::failed || caught_signal) return;
+    if (report.status == FileReport::Status::failed || caught_signal()) return;
     try {
       f();
     } catch (const DeviceError& error) {
@@ -174,14 +168,14 @@ class Batch {
 
   void decode(Token& token) {
     const WorkItem& item = listing_.items[token.index];
-    token.report.input = item.label;
     const auto start = std::chrono::steady_clock::now();
     const SourceInfo info = source_info(item, config_.volume);
     for (const ImageDesc& desc : info.images) check_outputs(*plans_.plan_for(desc), item, info.images.size());
     token.source = read_source(item, config_.volume);
     token.report.notes = token.source.notes;
     token.report.warnings = token.source.warnings;
-    token.report.read_as = describe(token.source.images[0].desc());
+    token.report.read = token.source.images[0].desc();
+    token.report.pages = token.source.images.size();
     token.report.decode_seconds = since(start);
   }
 
@@ -238,7 +232,7 @@ class Batch {
     for (std::size_t r = 0; r < item.outputs.size(); ++r) {
       write_output(item.outputs[r], token.results[r]);
       token.report.outputs.push_back(item.outputs[r]);
-      token.report.written_as = describe(token.results[r][0].desc());
+      token.report.written.push_back(token.results[r][0].desc());
     }
     token.report.encode_seconds = since(start);
     token.report.status = FileReport::Status::done;
@@ -256,9 +250,9 @@ class Batch {
 
 }  // namespace
 
-std::size_t BatchReport::failed() const {
-  return static_cast<std::size_t>(std::count_if(
-      files.begin(), files.end(), [](const FileReport& f) { return f.status == FileReport::Status::failed; }));
+std::size_t BatchReport::count(FileReport::Status status) const {
+  return static_cast<std::size_t>(
+      std::count_if(files.begin(), files.end(), [&](const FileReport& f) { return f.status == status; }));
 }
 
 void preflight(const Config& config, const Listing& listing, const Machine& machine) {
@@ -290,13 +284,6 @@ void preflight(const Config& config, const Listing& listing, const Machine& mach
 BatchReport run_batch(const Config& config, const Listing& listing, Executor& executor, Executor& reference,
                       const BatchOptions& options, const std::function<void(const FileReport&)>& finished) {
   return Batch(config, listing, executor, reference, options).run(finished);
-}
-
-void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
 }
 
 }  // namespace imgpipe

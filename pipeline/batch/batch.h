@@ -24,7 +24,9 @@ struct FileReport {
   std::vector<std::string> outputs;
   Status status = Status::skipped;
   std::string error;
-  std::string read_as, written_as;  ///< "512x512 uint16"
+  std::optional<ImageDesc> read;  ///< the first page, when the pixels were read
+  std::size_t pages = 0;
+  std::vector<ImageDesc> written;  ///< the first page of each of `outputs`
   Counts counts;
   std::vector<std::string> notes, warnings;
   struct Numbers {
@@ -34,7 +36,6 @@ struct FileReport {
   };
   std::vector<Numbers> numbers;  ///< of `stats` steps
   std::optional<bool> verified;
-  std::string difference;  ///< where verification failed
   double decode_seconds = 0, upload_seconds = 0, compute_seconds = 0, download_seconds = 0, encode_seconds = 0;
 };
 
@@ -42,8 +43,9 @@ struct BatchReport {
   std::string backend;
   std::vector<FileReport> files;  ///< in the order of the inputs
   double seconds = 0;
-  int signal = 0;  ///< SIGINT or SIGTERM when the run was interrupted
-  std::size_t failed() const;
+  int signal = 0;  ///< that ended the run early: nothing new was begun
+  std::size_t count(FileReport::Status status) const;
+  std::size_t failed() const { return count(FileReport::Status::failed); }
 };
 
 /// Checks the pipeline against the first input that can be read: what its steps and outputs allow. Throws UsageError.
@@ -53,8 +55,5 @@ void preflight(const Config& config, const Listing& listing, const Machine& mach
 /// Throws UsageError when a file named by `with` cannot be used.
 BatchReport run_batch(const Config& config, const Listing& listing, Executor& executor, Executor& reference,
                       const BatchOptions& options, const std::function<void(const FileReport&)>& finished);
-
-/// SIGINT and SIGTERM end the run: nothing new is begun, temporary files go. A second one ends the process.
-void catch_signals();
 
 }  // namespace imgpipe

@@ -52,6 +52,7 @@ double ssim_of(const std::vector<double>& a, const std::vector<double>& b, doubl
   return (2 * ma * mb + c1) * (2 * covariance + c2) / ((ma * ma + mb * mb + c1) * (va + vb + c2));
 }
 
+/// A block where NaN or an infinity meets another value is worth 0; where both are the same, they are left out.
 double mean_ssim(const ConstImageView& a, const ConstImageView& b, double range) {
   double sum = 0;
   std::int64_t blocks = 0;
@@ -62,15 +63,19 @@ double mean_ssim(const ConstImageView& a, const ConstImageView& b, double range)
         for (std::int64_t x0 = 0; x0 < a.extent.width; x0 += 8) {
           va.clear();
           vb.clear();
+          bool broken = false;
           for (std::int64_t y = y0; y < std::min(y0 + 8, a.extent.height); ++y)
             for (std::int64_t x = x0; x < std::min(x0 + 8, a.extent.width); ++x) {
               const double p = value_at(a, a.offset(x, y, z, c)), q = value_at(b, b.offset(x, y, z, c));
-              if (!std::isfinite(p) || !std::isfinite(q)) continue;
+              if (!std::isfinite(p) || !std::isfinite(q)) {
+                broken = broken || distance(p, q) > 0;
+                continue;
+              }
               va.push_back(p);
               vb.push_back(q);
             }
-          if (va.empty()) continue;
-          sum += ssim_of(va, vb, range);
+          if (va.empty() && !broken) continue;
+          if (!broken) sum += ssim_of(va, vb, range);
           ++blocks;
         }
   return blocks ? sum / static_cast<double>(blocks) : 1;

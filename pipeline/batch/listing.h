@@ -24,12 +24,18 @@ struct Listing {
 bool natural_less(const std::string& a, const std::string& b);
 
 /// Finds the inputs in natural order: files, folders (all levels, each real folder once) and globs (*, ?, [a-z], **).
-/// A name that exists is taken literally, whatever characters it has. Hidden files, Thumbs.db, desktop.ini and
+/// A name that exists is taken literally, whatever characters it has; a file that is named twice comes once. Hidden
+/// files, Thumbs.db, desktop.ini and
 /// __MACOSX are passed over. With `stack`, the files of one folder are one item.
 /// Throws UsageError when nothing is found.
 Listing list_inputs(const std::vector<std::string>& patterns, bool stack);
 
-/// Fills `outputs` from the patterns. Throws UsageError when two outputs are one file, or an output is an input.
-void plan_outputs(Listing& listing, const std::vector<std::pair<std::string, std::string>>& patterns);
+/// Absolute, links followed: equal for two names of one file.
+std::string normal_path(const std::string& path);
+
+/// Fills `outputs` from the patterns. Throws UsageError when two outputs are one file, or an output is an input or
+/// one of the `others` that the run reads.
+void plan_outputs(Listing& listing, const std::vector<std::pair<std::string, std::string>>& patterns,
+                  const std::vector<std::string>& others = {});
 
 }  // namespace imgpipe

@@ -1,6 +1,7 @@
 #include "pipeline/batch/report.h"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -23,11 +24,20 @@ const char* status_word(FileReport::Status status) {
   return words[static_cast<int>(status)];
 }
 
+Json image_json(const ImageDesc& desc) {
+  return {{"width", desc.extent.width},
+          {"height", desc.extent.height},
+          {"depth", desc.extent.depth},
+          {"channels", desc.channels},
+          {"dtype", name(desc.dtype)}};
+}
+
 Json file_json(const FileReport& file) {
   Json json = {{"input", file.input}, {"status", status_word(file.status)}, {"outputs", file.outputs}};
   if (!file.error.empty()) json["error"] = file.error;
-  if (!file.read_as.empty()) json["read_as"] = file.read_as;
-  if (!file.written_as.empty()) json["written_as"] = file.written_as;
+  if (file.read) json["read"] = image_json(*file.read);
+  if (file.read) json["pages"] = file.pages;
+  for (const ImageDesc& desc : file.written) json["written"].push_back(image_json(desc));
   json["clipped"] = file.counts.clipped;
   json["nan"] = file.counts.nans;
   if (!file.notes.empty()) json["notes"] = file.notes;
@@ -49,10 +59,15 @@ Json file_json(const FileReport& file) {
 }  // namespace
 
 void write_report(const std::string& path, const Config& config, const BatchReport& report) {
-  Json json = {{"program", "imgpipe"},      {"version", IMGPIPE_VERSION}, {"pipeline", config.path},
-               {"backend", report.backend}, {"seconds", report.seconds},  {"failed", report.failed()},
+  Json json = {{"program", "imgpipe"},      {"version", IMGPIPE_VERSION},
+               {"pipeline", config.path},   {"backend", report.backend},
+               {"seconds", report.seconds}, {"done", report.count(FileReport::Status::done)},
+               {"failed", report.failed()}, {"skipped", report.count(FileReport::Status::skipped)},
                {"files", Json::array()}};
   for (const FileReport& file : report.files) json["files"].push_back(file_json(file));
+  std::error_code error;
+  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder, error);
   std::ofstream out(path, std::ios::binary);
   // File names need not be UTF-8.
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";

@@ -3,6 +3,7 @@
 #include "io/image/errors.h"
 #include "pipeline/batch/output.h"
 #include "pipeline/batch/source.h"
+#include "pipeline/commands/message.h"
 #include "pipeline/commands/options.h"
 #include "pipeline/plan/chain.h"
 
@@ -27,21 +28,37 @@ std::string fault_of(const Config& config, const WorkItem& item, const std::vect
   return "";
 }
 
-int check_inputs(Config config) {
-  Listing listing = list_inputs(config.inputs, config.volume == Config::Volume::stack);
-  if (!config.outputs.empty()) plan_outputs(listing, config.outputs);
+/// What the files named by `with` hold; one that cannot be read is a fault of the pipeline file.
+std::vector<ImageDesc> second_images(const Config& config) {
   std::vector<ImageDesc> others;
-  for (const std::string& path : with_files(config))
-    others.push_back(source_info({{path}, path, {}}, config.volume).images.at(0));
+  try {
+    for (const std::string& path : with_files(config))
+      others.push_back(source_info({{path}, path, {}}, config.volume).images.at(0));
+  } catch (const InputError& error) {
+    throw UsageError(error.what());
+  }
+  return others;
+}
+
+std::string counted(std::size_t count, const char* word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+int check_inputs(const Config& config) {
+  if (config.inputs.empty()) throw UsageError(config.path + ": no `input`: name it in the file or by --input");
+  Listing listing = list_inputs(config.inputs, config.volume == Config::Volume::stack);
+  if (!config.outputs.empty()) plan_outputs(listing, config.outputs, with_files(config));
+  const std::vector<ImageDesc> others = second_images(config);
+  for (const std::string& warning : listing.warnings) tell("warning: " + warning);
   std::size_t faults = 0;
   for (const WorkItem& item : listing.items) {
     const std::string fault = fault_of(config, item, others);
     if (fault.empty()) continue;
-    std::fprintf(stderr, "error: %s\n", fault.c_str());
+    tell("error: " + fault);
     ++faults;
   }
-  std::printf("%s: %zu steps, %zu inputs, %zu cannot be processed\n", config.path.c_str(), config.steps.size(),
-              listing.items.size(), faults);
+  std::printf("%s: %s, %s, %zu cannot be processed\n", printable(config.path).c_str(),
+              counted(config.steps.size(), "step").c_str(), counted(listing.items.size(), "input").c_str(), faults);
   return faults ? some_failed : done;
 }
 
@@ -66,9 +83,9 @@ int check(const Arguments& arguments) {
     Config config = load_config(path, overrides);
     if (values->count("input")) config.inputs = (*values)["input"].as<std::vector<std::string>>();
     if (values->count("input") || values->count("inputs"))
-      worst = std::max(worst, check_inputs(std::move(config)));
+      worst = std::max(worst, check_inputs(config));
     else
-      std::printf("%s: %zu steps, no fault\n", path.c_str(), config.steps.size());
+      std::printf("%s: %s, no fault\n", printable(path).c_str(), counted(config.steps.size(), "step").c_str());
   }
   return worst;
 }

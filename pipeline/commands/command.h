@@ -12,7 +12,7 @@ enum Exit : int {
   usage = 2,           ///< wrong command line or pipeline file: nothing was done
   no_device = 3,       ///< the requested device cannot be used
   not_comparable = 4,  ///< `compare`: size, channels, dtype, pages or spacing differ
-  interrupted = 130,   ///< SIGINT
+  interrupted = 130,   ///< SIGINT; any other signal that ends a run is 128 + its number, too
   terminated = 143     ///< SIGTERM
 };
 

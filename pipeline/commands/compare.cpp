@@ -4,12 +4,13 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <set>
 
 #include "io/image/errors.h"
 #include "pipeline/batch/comparison.h"
 #include "pipeline/batch/output.h"
 #include "pipeline/batch/source.h"
+#include "pipeline/commands/message.h"
 #include "pipeline/commands/options.h"
 
 namespace imgpipe::commands {
@@ -23,35 +24,36 @@ struct Pair {
 
 std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> names;
-  for (const WorkItem& item : list_inputs({folder}, false).items)
-    names.push_back(fs::relative(item.files[0], folder).string());
+  const Listing listing = list_inputs({folder}, false);
+  for (const std::string& warning : listing.warnings) tell("warning: " + warning);
+  for (const WorkItem& item : listing.items)
+    names.push_back(fs::path(item.files[0]).lexically_relative(folder).string());
   return names;
 }
 
 /// Files of two folders by their relative names; those on one side only are told, and count as not comparable.
 std::vector<Pair> pairs_of(const std::string& a, const std::string& b, int& worst) {
-  if (!fs::is_directory(a) && !fs::is_directory(b)) return {{a, a, b}};
+  if (!fs::is_directory(a) && !fs::is_directory(b)) return {{printable(a), a, b}};
   if (!fs::is_directory(a) || !fs::is_directory(b))
     throw UsageError("compare a file with a file, or a folder with a folder");
   const std::vector<std::string> left = files_below(a), right = files_below(b);
+  const std::set<std::string> in_left(left.begin(), left.end()), in_right(right.begin(), right.end());
+  const auto alone = [&](const std::string& name, const std::string& folder) {
+    std::printf("%s: only in %s\n", printable(name).c_str(), printable(folder).c_str());
+    worst = not_comparable;
+  };
   std::vector<Pair> pairs;
-  for (const std::string& name : left) {
-    if (std::count(right.begin(), right.end(), name)) {
-      pairs.push_back({name, (fs::path(a) / name).string(), (fs::path(b) / name).string()});
-    } else {
-      std::printf("%s: only in %s\n", name.c_str(), a.c_str());
-      worst = not_comparable;
-    }
-  }
+  for (const std::string& name : left)
+    if (in_right.count(name))
+      pairs.push_back({printable(name), (fs::path(a) / name).string(), (fs::path(b) / name).string()});
+    else
+      alone(name, a);
   for (const std::string& name : right)
-    if (!std::count(left.begin(), left.end(), name)) {
-      std::printf("%s: only in %s\n", name.c_str(), b.c_str());
-      worst = not_comparable;
-    }
+    if (!in_left.count(name)) alone(name, b);
   return pairs;
 }
 
-std::string words(double value) { return std::isinf(value) ? "inf" : fmt::format("{:.6g}", value); }
+std::string words(double value) { return fmt::format("{:.6g}", value); }
 
 void print(const std::string& name, const ImageDesc& desc, const Comparison& c) {
   if (c.equal() && c.largest == 0) {
@@ -68,6 +70,26 @@ void print(const std::string& name, const ImageDesc& desc, const Comparison& c) 
                 static_cast<long long>(c.first->y), z.c_str(), channel_name(desc, c.first->channel).c_str(), c.first->a,
                 c.first->b);
   }
+}
+
+/// Where each pair's differences are shown: refused when it cannot be, or would replace a file compared or another map.
+std::vector<std::string> plan_maps(const std::vector<Pair>& pairs, const std::string& pattern) {
+  Listing listing;
+  std::vector<std::string> compared;
+  for (const Pair& pair : pairs) {
+    listing.items.push_back({{pair.a}, pair.name, {}});
+    compared.push_back(pair.b);
+  }
+  try {
+    plan_outputs(listing, {{"", pattern}}, compared);
+  } catch (const std::exception& error) {
+    throw UsageError(std::string("--heatmap: ") + error.what());
+  }
+  std::vector<std::string> maps;
+  for (const WorkItem& item : listing.items) maps.push_back(item.outputs[0]);
+  const std::string reason = maps.empty() ? "" : cannot_write(maps[0], {DType::u8, {1, 1}, 3}, 1);
+  if (!reason.empty()) throw UsageError("--heatmap: " + maps[0] + ": " + reason);
+  return maps;
 }
 
 int compare_pair(const Pair& pair, const CompareOptions& options, const std::string& map) {
@@ -91,7 +113,13 @@ int compare_pair(const Pair& pair, const CompareOptions& options, const std::str
     if (!c.equal()) worst = std::max<int>(worst, some_failed);
     if (!map.empty()) maps.push_back(heatmap(a.images[i], b.images[i]));
   }
-  if (!maps.empty()) write_output(map, maps);
+  if (maps.empty()) return worst;
+  try {
+    write_output(map, maps);
+  } catch (const InputError& error) {
+    tell(std::string("error: ") + error.what());
+    worst = std::max<int>(worst, some_failed);
+  }
   return worst;
 }
 
@@ -105,7 +133,8 @@ int compare(const Arguments& arguments) {
   line.positional("path", 2);
   line.add()("tolerance,t", po::value<double>()->default_value(0),
              "largest difference that still counts as equal, in units of the samples")(
-      "heatmap", po::value<std::string>(), "write where they differ as an image")(
+      "heatmap", po::value<std::string>(),
+      "write where they differ as an image; for folders a pattern such as maps/{stem}.png")(
       "ignore-dtype", "compare values of different dtypes")("ignore-spacing", "compare samples whatever the spacing");
   const auto values = line.parse(arguments);
   if (!values) return done;
@@ -116,16 +145,19 @@ int compare(const Arguments& arguments) {
     if (!fs::exists(path)) throw UsageError(path + ": no such file or folder");
   CompareOptions options;
   options.tolerance = (*values)["tolerance"].as<double>();
-  if (!(options.tolerance >= 0)) throw UsageError("--tolerance: must be at least 0");
+  if (!(options.tolerance >= 0) || std::isinf(options.tolerance))
+    throw UsageError("--tolerance: must be a finite number, at least 0");
   options.ignore_dtype = values->count("ignore-dtype") > 0;
   options.ignore_spacing = values->count("ignore-spacing") > 0;
   int worst = done;
-  for (const Pair& pair : pairs_of(paths[0], paths[1], worst)) {
+  const std::vector<Pair> pairs = pairs_of(paths[0], paths[1], worst);
+  std::vector<std::string> maps(pairs.size());
+  if (values->count("heatmap")) maps = plan_maps(pairs, (*values)["heatmap"].as<std::string>());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
     try {
-      worst = std::max(
-          worst, compare_pair(pair, options, values->count("heatmap") ? (*values)["heatmap"].as<std::string>() : ""));
+      worst = std::max(worst, compare_pair(pairs[i], options, maps[i]));
     } catch (const InputError& error) {
-      std::fprintf(stderr, "error: %s\n", error.what());
+      tell(std::string("error: ") + error.what());
       worst = not_comparable;
     }
   }

@@ -5,6 +5,7 @@
 
 #include "io/formats/format.h"
 #include "io/image/errors.h"
+#include "pipeline/commands/message.h"
 #include "pipeline/commands/options.h"
 
 namespace imgpipe::commands {
@@ -35,7 +36,7 @@ Json file_json(const std::string& path) {
 void print_file(const std::string& path) {
   const Format& format = format_of_file(path);
   const FileInfo info = format.read_info(path);
-  std::printf("%s\n  format   %s%s\n", path.c_str(), format.name.c_str(),
+  std::printf("%s\n  format   %s%s\n", printable(path).c_str(), format.name.c_str(),
               info.compression.empty() ? "" : (", " + info.compression).c_str());
   std::size_t shown = 0;
   for (std::size_t i = 0; i < info.pages.size();) {
@@ -78,7 +79,7 @@ int info(const Arguments& arguments) {
       else
         print_file(path);
     } catch (const InputError& error) {
-      std::fprintf(stderr, "error: %s\n", error.what());
+      tell(std::string("error: ") + error.what());
       worst = some_failed;
     }
   }

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
 
 #include "filters/base/nearest.h"
 #include "io/image/errors.h"
 #include "pipeline/commands/command.h"
+#include "pipeline/commands/message.h"
 
 namespace {
 
@@ -49,10 +51,7 @@ int dispatch(const std::string& name, const Arguments& arguments) {
                             "; commands: " + imgpipe::listing(names));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Arguments all(argv + 1, argv + argc);
+int run_program(const Arguments& all) {
   if (all.empty() || all[0] == "--help" || all[0] == "-h" || all[0] == "help") {
     print_help();
     return all.empty() ? usage : done;
@@ -64,16 +63,31 @@ int main(int argc, char** argv) {
   try {
     return dispatch(all[0], Arguments(all.begin() + 1, all.end()));
   } catch (const imgpipe::UsageError& error) {
-    std::fprintf(stderr, "imgpipe: %s\n", error.what());
+    tell(std::string("imgpipe: ") + error.what());
     return usage;
   } catch (const imgpipe::DeviceError& error) {
-    std::fprintf(stderr, "imgpipe: %s\n", error.what());
+    tell(std::string("imgpipe: ") + error.what());
     return no_device;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "imgpipe: out of memory\n");
+    tell("imgpipe: out of memory");
     return some_failed;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "imgpipe: %s\n", error.what());
+    tell(std::string("imgpipe: ") + error.what());
     return some_failed;
   }
+}
+
+/// What was to be printed and could not be must not look done.
+bool printed_all() {
+  std::cout.flush();
+  return std::cout.good() && std::fflush(stdout) == 0 && !std::ferror(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int code = run_program(Arguments(argv + 1, argv + argc));
+  if (printed_all()) return code;
+  tell("imgpipe: standard output cannot be written");
+  return code == done ? some_failed : code;
 }

@@ -7,15 +7,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "io/image/errors.h"
 #include "pipeline/batch/batch.h"
-#include "pipeline/batch/output.h"
+#include "pipeline/batch/interrupt.h"
 #include "pipeline/batch/report.h"
+#include "pipeline/commands/message.h"
 #include "pipeline/commands/options.h"
+#include "pipeline/plan/chain.h"
 
 namespace imgpipe::commands {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// A bar on a terminal; elsewhere a line now and then. Failures are always told. All of it on standard error.
 class Progress {
@@ -28,27 +33,22 @@ class Progress {
   void finished(const FileReport& file) {
     ++done_;
     clear();
-    if (file.status == FileReport::Status::failed) say("error: " + file.error);
-    for (const std::string& warning : file.warnings) say(file.input + ": warning: " + warning);
+    if (file.status == FileReport::Status::failed) tell("error: " + file.error);
+    for (const std::string& warning : file.warnings) tell(file.input + ": warning: " + warning);
     for (const std::string& note : file.notes)
       if (note.find("taken as") != std::string::npos && !told_) {
-        say(file.input + ": " + note);
+        tell(file.input + ": " + note);
         told_ = true;
       }
     if (file.counts.clipped || file.counts.nans)
-      say(fmt::format("{}: {} samples clipped, {} NaN written as 0", file.input, file.counts.clipped,
-                      file.counts.nans));
+      tell(fmt::format("{}: {} samples clipped, {} NaN written as 0", file.input, file.counts.clipped,
+                       file.counts.nans));
     show();
   }
 
   void end() { clear(); }
 
  private:
-  static void say(std::string text) {
-    for (char& c : text)
-      if (static_cast<unsigned char>(c) < 32) c = '?';
-    std::fprintf(stderr, "%s\n", text.c_str());
-  }
   void clear() const {
     if (bar_) std::fprintf(stderr, "\r\033[K");
   }
@@ -73,7 +73,8 @@ class Progress {
 
 void print_plan(const Listing& listing) {
   for (const WorkItem& item : listing.items)
-    for (const std::string& output : item.outputs) std::printf("%s -> %s\n", item.label.c_str(), output.c_str());
+    for (const std::string& output : item.outputs)
+      std::printf("%s -> %s\n", printable(item.label).c_str(), printable(output).c_str());
 }
 
 int exit_code(const BatchReport& report) {
@@ -81,7 +82,8 @@ int exit_code(const BatchReport& report) {
   return report.failed() > 0 ? some_failed : done;
 }
 
-int run_one(const std::string& path, const po::variables_map& values, const std::vector<std::string>& overrides) {
+/// The pipeline file with what the command line changes, complete.
+Config config_of(const std::string& path, const po::variables_map& values, const std::vector<std::string>& overrides) {
   Config config = load_config(path, overrides);
   if (values.count("input")) config.inputs = values["input"].as<std::vector<std::string>>();
   if (values.count("output")) config.outputs = {{"", values["output"].as<std::string>()}};
@@ -92,8 +94,34 @@ int run_one(const std::string& path, const po::variables_map& values, const std:
   } catch (const std::invalid_argument& error) {
     throw UsageError(std::string("--output: ") + error.what());
   }
+  return config;
+}
+
+/// A report that cannot be written, or would replace a file of the run, is told before any work.
+void check_report(const std::string& path, const Config& config, const Listing& listing) {
+  std::error_code error;
+  fs::path there = fs::absolute(path);
+  while (!fs::exists(there, error)) there = there.parent_path();
+  const bool is_there = there == fs::absolute(path);
+  if (fs::is_directory(there, error) == is_there || access(there.c_str(), W_OK) != 0)
+    throw UsageError("--report: " + path + " cannot be written: " + there.string() +
+                     (is_there ? " is a folder, or not yours" : " is no folder that you may write to"));
+  std::vector<std::string> files = with_files(config);
+  files.push_back(config.path);
+  for (const WorkItem& item : listing.items) {
+    files.insert(files.end(), item.files.begin(), item.files.end());
+    files.insert(files.end(), item.outputs.begin(), item.outputs.end());
+  }
+  const std::string report = normal_path(path);
+  for (const std::string& file : files)
+    if (normal_path(file) == report) throw UsageError("--report: " + path + " is a file of this run");
+}
+
+int run_one(const Config& config, const po::variables_map& values) {
   Listing listing = list_inputs(config.inputs, config.volume == Config::Volume::stack);
-  plan_outputs(listing, config.outputs);
+  plan_outputs(listing, config.outputs, with_files(config));
+  if (values.count("report")) check_report(values["report"].as<std::string>(), config, listing);
+  for (const std::string& warning : listing.warnings) tell("warning: " + warning);
   const BackendOptions backend = backend_options(values);
   if (values.count("dry-run")) {
     preflight(config, listing, Machine::cpu());
@@ -101,9 +129,8 @@ int run_one(const std::string& path, const po::variables_map& values, const std:
     return done;
   }
   const ChosenBackend chosen = choose_backend(backend);
-  if (!chosen.note.empty()) std::fprintf(stderr, "%s\n", chosen.note.c_str());
+  if (!chosen.note.empty()) tell(chosen.note);
   preflight(config, listing, chosen.executor->machine());
-  for (const std::string& warning : listing.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   BatchOptions options;
   options.jobs = values["jobs"].as<int>();
   options.verify = values.count("verify") > 0;
@@ -113,13 +140,9 @@ int run_one(const std::string& path, const po::variables_map& values, const std:
   const BatchReport report = run_batch(config, listing, *chosen.executor, *reference, options,
                                        [&](const FileReport& file) { progress.finished(file); });
   progress.end();
-  if (report.signal) remove_temporaries();
-  const auto finished =
-      static_cast<std::size_t>(std::count_if(report.files.begin(), report.files.end(),
-                                             [](const FileReport& f) { return f.status == FileReport::Status::done; }));
-  std::fprintf(stderr, "%s: %zu of %zu files done on %s in %s%s\n", path.c_str(), finished, listing.items.size(),
-               report.backend.c_str(), human_seconds(report.seconds).c_str(),
-               options.verify && report.failed() == 0 ? ", verified equal to the CPU" : "");
+  tell(fmt::format("{}: {} of {} files done on {} in {}{}", config.path, report.count(FileReport::Status::done),
+                   listing.items.size(), report.backend, human_seconds(report.seconds),
+                   options.verify && report.failed() == 0 ? ", verified equal to the CPU" : ""));
   if (values.count("report")) write_report(values["report"].as<std::string>(), config, report);
   return exit_code(report);
 }
@@ -148,10 +171,17 @@ int run(const Arguments& arguments) {
   if ((*values)["jobs"].as<int>() < 0) throw UsageError("--jobs: must be at least 0");
   std::vector<std::string> overrides;
   if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
+  const auto paths = (*values)["file"].as<std::vector<std::string>>();
+  for (const char* option : {"output", "report"})
+    if (paths.size() > 1 && values->count(option))
+      throw UsageError(std::string("--") + option + ": goes with one pipeline file, and there are " +
+                       std::to_string(paths.size()));
+  std::vector<Config> configs;
+  for (const std::string& path : paths) configs.push_back(config_of(path, *values, overrides));
   int worst = done;
-  for (const std::string& path : (*values)["file"].as<std::vector<std::string>>()) {
-    worst = std::max(worst, run_one(path, *values, overrides));
-    if (worst >= interrupted) break;
+  for (const Config& config : configs) {
+    worst = std::max(worst, run_one(config, *values));
+    if (caught_signal()) break;
   }
   return worst;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "filters/base/filter.h"
 #include "pipeline/config/yaml.h"
 
 namespace imgpipe {
@@ -59,6 +60,17 @@ Node& step_map(Node& step) {
   return step;
 }
 
+/// `gaussian: 2` as `gaussian: {sigma: 2}`.
+void name_main_param(const std::string& filter, Node& params) {
+  const FilterSpec* spec = find_filter(filter);
+  if (!spec || spec->main_param.empty()) return;
+  Node map;
+  map.kind = Node::Kind::map;
+  map.mark = params.mark;
+  map.entries.push_back({{spec->main_param, params.mark}, std::move(params)});
+  params = std::move(map);
+}
+
 void set_in_step(Node& step, std::vector<std::string> rest, Node value, const std::string& text) {
   Node& map = step_map(step);
   const auto is_option = [](const std::string& key) {
@@ -67,23 +79,25 @@ void set_in_step(Node& step, std::vector<std::string> rest, Node value, const st
   auto filter =
       std::find_if(map.entries.begin(), map.entries.end(), [&](const auto& e) { return !is_option(e.first.text); });
   if (filter == map.entries.end()) refuse(text, "that step has no filter");
-  if (!rest.empty() && rest[0] == filter->first.text) rest.erase(rest.begin());
+  Node& params = filter->second;
+  const bool own_name = !rest.empty() && rest[0] == filter->first.text && !(rest.size() == 1 && find(params, rest[0]));
+  if (own_name) rest.erase(rest.begin());
   if (rest.empty()) {
-    value.mark = filter->second.mark;
-    filter->second = std::move(value);
+    value.mark = params.mark;
+    params = std::move(value);
     return;
   }
   if (rest.size() > 1) refuse(text, "write steps.NUMBER.PARAMETER=VALUE");
-  if (is_option(rest[0]) && find(map, rest[0])) return put(map, rest[0], std::move(value));
-  if (filter->second.kind != Node::Kind::map && filter->second.kind != Node::Kind::null)
-    refuse(text,
-           "that step gives its main parameter alone: write steps.NUMBER=VALUE, or name its parameters in the file");
-  put(filter->second, rest[0], std::move(value));
+  const bool alone = params.kind == Node::Kind::scalar || params.kind == Node::Kind::list;
+  if (is_option(rest[0]) && (alone || find(map, rest[0]))) return put(map, rest[0], std::move(value));
+  if (alone) name_main_param(filter->first.text, params);
+  put(params, rest[0], std::move(value));
 }
 
 }  // namespace
 
 void apply_override(Node& root, const std::string& text) {
+  if (root.kind != Node::Kind::map) return;  // no pipeline file: its reader says so
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) refuse(text, "write PATH=VALUE, such as steps.2.sigma=3");
   std::vector<std::string> path = split(text.substr(0, equals));

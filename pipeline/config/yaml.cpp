@@ -5,6 +5,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -15,6 +16,11 @@ constexpr std::size_t max_bytes = 1 << 20;
 constexpr std::size_t max_depth = 32;
 
 Mark mark_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
+
+struct Alias : NodeError {
+  explicit Alias(Mark mark)
+      : NodeError(mark, "aliases (*name) are not supported: write the value out, or quote a glob: \"*.tif\"") {}
+};
 
 /// Builds Nodes from the parser's events; unlike its document tree, these keep duplicate keys and quoting.
 class NodeBuilder : public YAML::EventHandler {
@@ -30,10 +36,7 @@ class NodeBuilder : public YAML::EventHandler {
     node.mark = mark_of(mark);
     add(std::move(node));
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    throw NodeError(mark_of(mark),
-                    "aliases (*name) are not supported: write the value out, or quote a glob: \"*.tif\"");
-  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { throw Alias(mark_of(mark)); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     refuse_anchor(mark, anchor);
@@ -137,35 +140,65 @@ void check_utf8(const std::string& text) {
   }
 }
 
-void check_lines(const std::string& text) {
+/// True for the first line of a block of text: "description: |" or "- >-".
+bool begins_block_text(const std::string& line) {
+  const std::size_t end = line.find_last_not_of(" \t\r+-0123456789");
+  return end != std::string::npos && end > 0 && (line[end] == '|' || line[end] == '>') &&
+         (line[end - 1] == ' ' || line[end - 1] == '\t');
+}
+
+/// Tabs that indent. They are fine in blocks of text, and where braces make the structure, as in JSON.
+void check_tabs(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || text[begin] == '{' || text[begin] == '[') return;
   std::istringstream lines(text);
   std::string line;
+  std::optional<std::size_t> block;  // the indent of the line that began a block of text
   for (int number = 1; std::getline(lines, line); ++number) {
-    const std::size_t first = line.find_first_not_of(" \t\r");
-    if (first == std::string::npos) continue;
-    const std::size_t tab = line.substr(0, first).find('\t');
-    if (tab != std::string::npos)
-      throw NodeError({number, static_cast<int>(tab) + 1}, "is indented with a tab: use spaces");
-    if (line[first] == '\t') continue;
-    // An unquoted leading * or % is the usual slip with globs; the parser's own words for it help nobody.
-    const std::size_t colon = line.find(": ", first);
-    std::size_t value = colon == std::string::npos ? first : line.find_first_not_of(' ', colon + 2);
-    if (line.compare(first, 2, "- ") == 0 && colon == std::string::npos) value = line.find_first_not_of(' ', first + 2);
-    if (value == std::string::npos || (value == first && line[first] == '%')) continue;
-    if (line[value] == '*' || line[value] == '%')
-      throw NodeError({number, static_cast<int>(value) + 1},
-                      "a value that begins with " + std::string(1, line[value]) + " must be quoted: \"" +
-                          line.substr(value, line.find_last_not_of(" \r") - value + 1) + "\"");
+    const std::size_t first = line.find_first_not_of(" \t\r"), indent = line.find_first_not_of(' ');
+    if (first == std::string::npos || (block && indent > *block)) continue;
+    block.reset();
+    if (indent < first) throw NodeError({number, static_cast<int>(indent) + 1}, "is indented with a tab: use spaces");
+    if (begins_block_text(line)) block = first;
   }
+}
+
+/// The parser's own words for an unquoted glob help nobody: says what to quote when that is the slip in this line.
+void explain_glob(const std::string& text, Mark mark) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 0; number < mark.line && std::getline(lines, line);) ++number;
+  const std::size_t begin = static_cast<std::size_t>(std::max(mark.column - 1, 0));
+  std::size_t value = line.find_first_of("*%", std::min(begin, line.size()));
+  if (value == std::string::npos || (value > 0 && line[value - 1] != ' ' && line[value - 1] != '[')) return;
+  const std::size_t end = line.find_first_of(" \r,]}", value);
+  throw NodeError({mark.line, static_cast<int>(value) + 1},
+                  "a value that begins with " + std::string(1, line[value]) + " must be quoted: \"" +
+                      line.substr(value, end == std::string::npos ? end : end - value) + "\"");
+}
+
+/// Without the byte order mark, blanks on empty lines, which the parser takes for indentation, and blanks at the end,
+/// behind which it would take an open quote for a closed one.
+std::string trimmed(const std::string& original) {
+  std::istringstream lines(original.compare(0, 3, "\xef\xbb\xbf") == 0 ? original.substr(3) : original);
+  std::string text;
+  for (std::string line; std::getline(lines, line); text += '\n')
+    if (line.find_first_not_of(" \t\r") != std::string::npos) text += line;
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  return text;
+}
+
+std::string words_of(const YAML::Exception& error) {
+  return error.msg == YAML::ErrorMsg::EOF_IN_SCALAR ? "a quote is not closed" : error.msg;
 }
 
 }  // namespace
 
 Node parse_yaml(const std::string& original) {
   if (original.size() > max_bytes) throw NodeError({1, 1}, "is larger than 1 MiB: that is no pipeline file");
-  const std::string text = original.compare(0, 3, "\xef\xbb\xbf") == 0 ? original.substr(3) : original;
+  const std::string text = trimmed(original);
   check_utf8(text);
-  check_lines(text);
+  check_tabs(text);
   std::istringstream stream(text);
   NodeBuilder builder;
   try {
@@ -176,8 +209,12 @@ Node parse_yaml(const std::string& original) {
     if (parser.HandleNextDocument(second))
       throw NodeError(second.root.mark.line > 0 ? second.root.mark : Mark{1, 1},
                       "holds a second document (---): only one is allowed");
+  } catch (const Alias& alias) {
+    explain_glob(text, alias.mark);
+    throw;
   } catch (const YAML::Exception& error) {
-    throw NodeError(mark_of(error.mark), "is not valid YAML: " + error.msg);
+    explain_glob(text, mark_of(error.mark));
+    throw NodeError(mark_of(error.mark), "is not valid YAML: " + words_of(error));
   }
   return std::move(builder.root);
 }

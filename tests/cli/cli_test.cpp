@@ -1,70 +1,8 @@
 // The program as a person uses it: exit codes, messages, batches on odd folders.
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-
-#include "io/formats/format.h"
-#include "tests/support/chain.h"
+#include "tests/cli/program.h"
 
 namespace imgpipe::test {
 namespace {
-
-namespace fs = std::filesystem;
-
-struct Outcome {
-  int code;
-  std::string out, err;
-};
-
-class Cli : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("imgpipe_cli_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_ / "in");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string at(const std::string& name) const { return (folder_ / name).string(); }
-  static void put(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
-  static std::string get(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  static void save(const std::string& path, const Image& image) {
-    fs::create_directories(fs::path(path).parent_path());
-    std::vector<Image> pages;
-    pages.push_back(copy_of(image));
-    format_for_output(path)->write(path, pages, {});
-  }
-  static Image load(const std::string& path) { return std::move(format_of_file(path).read(path, 0, 1).pages.at(0)); }
-
-  /// Arguments as one would quote them in a shell.
-  Outcome imgpipe(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" IMGPIPE_BINARY_DIR "/imgpipe' " + arguments +
-                                " >'" + at("stdout") + "' 2>'" + at("stderr") + "' </dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), get(at("stdout")), get(at("stderr"))};
-  }
-  void pipeline(const std::string& text) const { put(at("p.yaml"), text); }
-  std::size_t leftovers() const {
-    std::size_t count = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_))
-      count += entry.path().filename().string().rfind(".imgpipe-", 0) == 0;
-    return count;
-  }
-
-  fs::path folder_;
-  const Image gray_ = random_image(make_desc(DType::u8, {40, 30}), 1);
-};
 
 TEST_F(Cli, HelpAndVersionOfEveryCommand) {
   EXPECT_EQ(imgpipe("--version").code, 0);
@@ -221,121 +159,50 @@ TEST_F(Cli, StacksSlicesAndRefusesHolesAndOddOnes) {
   EXPECT_NE(odd.err.find("2x1"), std::string::npos) << odd.err;
 }
 
-TEST_F(Cli, LogsHaveNoCarriageReturnsAndStandardOutputIsClean) {
-  for (int i = 0; i < 20; ++i) save(at("in/" + std::to_string(i) + ".png"), gray_);
+TEST_F(Cli, NamesLikeOptionsStandBehindTwoDashes) {
+  save(at("-e.png"), gray_);
+  for (const char* line :
+       {"info -- -e.png", "info ./-e.png", "compare -- -e.png -e.png", "compare -t 1 -- -e.png -e.png"})
+    EXPECT_EQ(imgpipe(line).code, 0) << line;
+  EXPECT_EQ(imgpipe("info -e.png").code, 2);
+  pipeline("input: ./-e.png\noutput: -o.png\nsteps: []\n");
+  EXPECT_EQ(imgpipe("run --backend cpu -- p.yaml").code, 0);
+  EXPECT_TRUE(fs::exists(at("-o.png")));
+}
+
+TEST_F(Cli, CheckFindsFaultsByHeadersAlone) {
+  save(at("in/a.png"), gray_);
+  save(at("in/b.npy"), random_image(make_desc(DType::f32, {4, 4}), 1));
+  put(at("in/c.png"), "x");
   pipeline("input: in\noutput: out/{stem}.png\nsteps: [invert]\n");
-  const Outcome outcome = imgpipe("run p.yaml --backend cpu");
-  EXPECT_EQ(outcome.err.find('\r'), std::string::npos);
-  EXPECT_EQ(outcome.err.find('\033'), std::string::npos);
-  EXPECT_EQ(outcome.out, "");
-}
-
-TEST_F(Cli, JobsNeverChangeABit) {
-  for (int i = 0; i < 12; ++i)
-    save(at("in/" + std::to_string(i) + ".png"), random_image(make_desc(DType::u16, {61 + i, 47}), 40 + i));
-  pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 2\n  - normalize: {low: 1%, high: 99%}\n");
-  ASSERT_EQ(imgpipe("run p.yaml --backend cpu --jobs 1 -o 'one/{stem}.tif'").code, 0);
-  ASSERT_EQ(imgpipe("run p.yaml --backend cpu --jobs 8 -o 'many/{stem}.tif'").code, 0);
-  EXPECT_EQ(imgpipe("compare one many").code, 0);
-}
-
-TEST_F(Cli, CompareTellsGeometryFirstThenSamples) {
-  save(at("a.png"), image_of<std::uint8_t>(4, 4, std::vector<double>(16, 0)));
-  save(at("b.png"), image_of<std::uint8_t>(4, 5, std::vector<double>(20, 0)));
-  save(at("r.png"), image_of<std::uint8_t>(1, 1, {0x8b, 0x40, 0x5f}, 3));
-  save(at("s.png"), image_of<std::uint8_t>(1, 1, {0x8c, 0x40, 0x5f}, 3));
-  save(at("u8.png"), image_of<std::uint8_t>(1, 1, {200}));
-  save(at("u16.png"), image_of<std::uint16_t>(1, 1, {200}));
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  save(at("n.npy"), image_of<float>(2, 1, {nan, 1}));
-  save(at("m.npy"), image_of<float>(2, 1, {0, 1}));
-  EXPECT_EQ(imgpipe("compare a.png b.png").code, 4);
-  EXPECT_EQ(imgpipe("compare a.png a.png").code, 0);
-  const Outcome one = imgpipe("compare r.png s.png");
-  EXPECT_EQ(one.code, 1);
-  EXPECT_NE(one.out.find("1 of 3 samples differ"), std::string::npos) << one.out;
-  EXPECT_NE(one.out.find("(0, 0) channel R"), std::string::npos) << one.out;
-  EXPECT_EQ(imgpipe("compare r.png s.png --tolerance 1").code, 0);
-  EXPECT_EQ(imgpipe("compare u8.png u16.png").code, 4);
-  EXPECT_EQ(imgpipe("compare u8.png u16.png --ignore-dtype").code, 0);
-  EXPECT_EQ(imgpipe("compare a.png r.png").code, 4);
-  EXPECT_EQ(imgpipe("compare n.npy n.npy").code, 0);
-  EXPECT_EQ(imgpipe("compare n.npy m.npy --tolerance 1e30").code, 1) << "NaN is no number";
-  EXPECT_EQ(imgpipe("compare a.png missing.png").code, 2);
-  EXPECT_NE(imgpipe("compare a.png a.png").out.find("inf"), std::string::npos);
-  EXPECT_EQ(imgpipe("compare r.png s.png --heatmap h.png").code, 1);
-  EXPECT_EQ(load(at("h.png")).desc().channels, 3);
-}
-
-TEST_F(Cli, AnInterruptedRunLeavesNothingHalf) {
-  for (int i = 0; i < 30; ++i)
-    save(at("in/" + std::to_string(i) + ".npy"), random_image(make_desc(DType::u16, {900, 900}), i));
-  pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 20\n  - median: 4\n");
-  const Outcome outcome = imgpipe("run p.yaml --backend cpu --jobs 2 & pid=$!; sleep 0.6; kill -INT $pid; wait $pid");
-  EXPECT_EQ(outcome.code, 130);
-  EXPECT_EQ(leftovers(), 0u);
-  if (fs::exists(at("out"))) {
-    for (const auto& entry : fs::directory_iterator(at("out"))) EXPECT_NO_THROW(load(entry.path().string()));
+  const Outcome plain = imgpipe("check p.yaml");
+  EXPECT_EQ(plain.code, 0);
+  EXPECT_EQ(plain.out, "p.yaml: 1 step, no fault\n");
+  const Outcome headers = imgpipe("check p.yaml --inputs");
+  EXPECT_EQ(headers.code, 1);
+  EXPECT_EQ(headers.out, "p.yaml: 1 step, 3 inputs, 2 cannot be processed\n");
+  EXPECT_TRUE(has(headers.err, "error: out/b.png: PNG holds")) << headers.err;
+  EXPECT_TRUE(has(headers.err, "error: in/c.png: ")) << headers.err;
+  EXPECT_EQ(imgpipe("check p.yaml --input in/a.png").code, 0);
+  EXPECT_FALSE(fs::exists(at("out")));
+  for (const char* fault :
+       {"steps: [invrt]", "steps: []", "input: missing.png\nsteps: []", "input: in\nsteps: [{add: {with: no.tif}}]",
+        "input: in\noutput: in/{name}\nsteps: []", "input: in\noutput: o.png\nsteps: []"}) {
+    pipeline(fault);
+    EXPECT_EQ(imgpipe("check p.yaml --inputs").code, 2) << fault;
   }
 }
 
-TEST_F(Cli, ATerminatedRunExitsAsSuch) {
-  for (int i = 0; i < 20; ++i)
-    save(at("in/" + std::to_string(i) + ".npy"), random_image(make_desc(DType::u16, {900, 900}), i));
-  pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 20\n  - median: 4\n");
-  EXPECT_EQ(imgpipe("run p.yaml --backend cpu --jobs 2 & pid=$!; sleep 0.6; kill -TERM $pid; wait $pid").code, 143);
-  EXPECT_EQ(leftovers(), 0u);
-}
-
-TEST_F(Cli, AKilledRunIsMadeGoodByTheNext) {
-  for (int i = 0; i < 12; ++i)
-    save(at("in/" + std::to_string(i) + ".npy"), random_image(make_desc(DType::u16, {700, 700}), i));
-  pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 9\n");
-  ASSERT_EQ(imgpipe("run p.yaml --backend cpu -o 'clean/{stem}.tif'").code, 0);
-  for (const char* pause : {"0.05", "0.2", "0.4"})
-    imgpipe(std::string("run p.yaml --backend cpu --jobs 2 & pid=$!; sleep ") + pause + "; kill -9 $pid; wait $pid");
-  ASSERT_EQ(imgpipe("run p.yaml --backend cpu").code, 0);
-  for (int i = 0; i < 12; ++i) {
-    const std::string name = "/" + std::to_string(i) + ".tif";
-    EXPECT_EQ(get(at("out" + name)), get(at("clean" + name))) << name;
+TEST_F(Cli, ASecondImageIsAFaultOfThePipelineWhenItCannotBeUsed) {
+  save(at("in/a.png"), gray_);
+  put(at("bad.png"), "x");
+  save(at("small.png"), random_image(make_desc(DType::u8, {3, 3}), 1));
+  for (const char* other : {"missing.png", "bad.png", "small.png"}) {
+    pipeline(std::string("input: in\noutput: out/{name}\nsteps: [{add: {with: ") + other + "}}]\n");
+    const Outcome outcome = imgpipe("run p.yaml --backend cpu");
+    EXPECT_EQ(outcome.code, 2) << other << outcome.err;
+    EXPECT_FALSE(fs::exists(at("out"))) << other;
   }
-}
-
-TEST_F(Cli, EveryMessageNamesItsOwnFile) {
-  save(at("good.tif"), random_image(make_desc(DType::u16, {60, 50}), 3));
-  const std::string good = get(at("good.tif"));
-  for (int i = 0; i < 30; ++i) {
-    put(at("in/good_" + std::to_string(i) + ".tif"), good);
-    put(at("in/bad_" + std::to_string(i) + ".tif"), good.substr(0, 100 + 20 * static_cast<std::size_t>(i)));
-  }
-  pipeline("input: in\noutput: out/new/nested/{stem}/{stem}.png\nsteps: [invert]\n");
-  const Outcome outcome = imgpipe("run p.yaml --backend cpu --jobs 16 --report r.json");
-  EXPECT_EQ(outcome.code, 1);
-  const auto report = nlohmann::json::parse(get(at("r.json")));
-  ASSERT_EQ(report["files"].size(), 60u);
-  for (const auto& file : report["files"]) {
-    const std::string input = file["input"];
-    const bool bad = input.find("bad_") != std::string::npos;
-    EXPECT_EQ(file["status"], bad ? "failed" : "done") << file.dump();
-    if (bad) {
-      EXPECT_EQ(file["error"].get<std::string>().rfind(input + ":", 0), 0u) << file.dump();
-    } else {
-      EXPECT_TRUE(fs::exists(at(file["outputs"][0]))) << file.dump();
-    }
-  }
-}
-
-TEST_F(Cli, TheReportCountsWhatWasClippedAndNoNumber) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  save(at("in/a.npy"), image_of<float>(5, 1, {nan, -3, 7, 255, 300}));
-  pipeline("input: in\noutput: out/{stem}.png\nsteps:\n  - convert: uint8\n  - stats\n");
-  const Outcome outcome = imgpipe("run p.yaml --backend cpu --report r.json");
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const auto file = nlohmann::json::parse(get(at("r.json")))["files"][0];
-  EXPECT_EQ(file["clipped"], 2);
-  EXPECT_EQ(file["nan"], 1);
-  EXPECT_EQ(samples(load(at("out/a.png"))), (std::vector<double>{0, 0, 7, 255, 255}));
-  EXPECT_NE(outcome.err.find("clipped"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Cli, WarnsOfAConstantImageWhereAThresholdIsSought) {
@@ -353,27 +220,6 @@ TEST_F(Cli, WarnsOfAConstantImageWhereAThresholdIsSought) {
   }
 }
 
-TEST_F(Cli, StopsAtTheFirstErrorWhenAskedTo) {
-  put(at("in/a.png"), "broken");
-  for (int i = 0; i < 40; ++i) save(at("in/b" + std::to_string(i) + ".png"), gray_);
-  pipeline("input: in\noutput: out/{stem}.png\non_error: stop\nsteps: []\n");
-  EXPECT_EQ(imgpipe("run p.yaml --backend cpu --jobs 1 --report r.json").code, 1);
-  const auto files = nlohmann::json::parse(get(at("r.json")))["files"];
-  ASSERT_EQ(files.size(), 41u);
-  EXPECT_EQ(files[0]["status"], "failed");
-  EXPECT_EQ(files[40]["status"], "skipped");
-}
-
-TEST_F(Cli, AnOutputFolderThatIsAFileIsAnErrorOfEachFile) {
-  save(at("in/a.png"), gray_);
-  put(at("out"), "in the way");
-  pipeline("input: in\noutput: out/{stem}.png\nsteps: []\n");
-  const Outcome outcome = imgpipe("run p.yaml --backend cpu");
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_NE(outcome.err.find("cannot be made a folder"), std::string::npos) << outcome.err;
-  EXPECT_EQ(get(at("out")), "in the way");
-}
-
 TEST_F(Cli, EveryFormatComesOutOfARunAsItWentIn) {
   for (const char* suffix : {".png", ".tif", ".npy", ".bmp", ".ppm", ".pam", ".webp"})
     save(at(std::string("in/a") + suffix), random_image(make_desc(DType::u8, {23, 17}, 3), 4));
@@ -384,65 +230,6 @@ TEST_F(Cli, EveryFormatComesOutOfARunAsItWentIn) {
     EXPECT_EQ(difference(load(at(std::string("in/a") + suffix)), load(at(std::string("out/a") + suffix))), "")
         << suffix;
   EXPECT_TRUE(fs::exists(at("out/a.webp")));
-}
-
-/// Peak memory of a run on `count` files, in KiB.
-long peak_memory(const fs::path& folder, int count) {
-  const pid_t child = fork();
-  if (child == 0) {
-    fs::current_path(folder);
-    const std::string input = "in/[0-9]*.npy";
-    const std::string few = "in/[0-4][0-9].npy";
-    freopen("/dev/null", "w", stderr);
-    execl(IMGPIPE_BINARY_DIR "/imgpipe", "imgpipe", "run", "p.yaml", "--backend", "cpu", "--jobs", "3", "-i",
-          (count > 50 ? input : few).c_str(), nullptr);
-    _exit(127);
-  }
-  int status = 0;
-  rusage usage{};
-  wait4(child, &status, 0, &usage);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  return usage.ru_maxrss;
-}
-
-TEST_F(Cli, MemoryStaysFlatOverALongBatch) {
-  const Extent sizes[] = {{640, 480}, {900, 31}, {700, 700}, {17, 1300}, {400, 300}};
-  for (int i = 0; i < 300; ++i) {
-    char name[32];
-    std::snprintf(name, sizeof name, "in/%02d.npy", i);
-    save(at(name), random_image(make_desc(DType::u16, sizes[i % 5]), static_cast<unsigned>(i)));
-  }
-  pipeline("output: out/{stem}.npy\nsteps:\n  - median: 1\n  - gaussian: 1\n");
-  const long after_50 = peak_memory(folder_, 50), after_300 = peak_memory(folder_, 300);
-  EXPECT_LT(static_cast<double>(after_300), 1.15 * static_cast<double>(after_50));
-}
-
-TEST_F(Cli, CompareCallsAFileEqualToItself) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  save(at("flat.png"), image_of<std::uint8_t>(9, 9, std::vector<double>(81 * 4, 128), 4, true));
-  save(at("nan.npy"), image_of<float>(9, 9, std::vector<double>(81, nan)));
-  for (const char* name : {"flat.png", "nan.npy"}) {
-    const Outcome outcome = imgpipe(std::string("compare ") + name + " " + name);
-    EXPECT_EQ(outcome.code, 0) << name;
-    EXPECT_NE(outcome.out.find("PSNR inf"), std::string::npos) << outcome.out;
-    EXPECT_NE(outcome.out.find("SSIM 1"), std::string::npos) << outcome.out;
-  }
-}
-
-TEST_F(Cli, CompareCountsAlphaPagesAndSpacing) {
-  save(at("a.png"), image_of<std::uint8_t>(1, 1, {1, 2, 3, 200}, 4, true));
-  save(at("b.png"), image_of<std::uint8_t>(1, 1, {1, 2, 3, 201}, 4, true));
-  EXPECT_EQ(imgpipe("compare a.png b.png").code, 1);
-  save(at("two.npy"), image_of<std::uint8_t>(2, 2, std::vector<double>(8, 1), 1, false, 2));
-  save(at("three.npy"), image_of<std::uint8_t>(2, 2, std::vector<double>(12, 1), 1, false, 3));
-  EXPECT_EQ(imgpipe("compare two.npy three.npy").code, 4);
-  Image fine = random_image(make_desc(DType::u8, {4, 4, 3}, 1, false, true), 1);
-  fine.desc().geometry = {{1, 1, 1}, {0, 0, 0}, "mm"};
-  save(at("fine.tif"), fine);
-  fine.desc().geometry.spacing[2] = 1.5;
-  save(at("coarse.tif"), fine);
-  EXPECT_EQ(imgpipe("compare fine.tif coarse.tif").code, 4);
-  EXPECT_EQ(imgpipe("compare fine.tif coarse.tif --ignore-spacing").code, 0);
 }
 
 TEST_F(Cli, ListsFiltersForPeopleAndPrograms) {

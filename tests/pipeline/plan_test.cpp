@@ -91,7 +91,7 @@ TEST(Plan, UnfusedRunsEveryOperationAlone) {
 }
 
 TEST(Plan, NoStepsIsACopy) {
-  const Plan p = plan("[]", image_2d());
+  const Plan p = plan("", image_2d());
   ASSERT_EQ(p.groups.size(), 1u);
   EXPECT_TRUE(p.groups[0].nodes.empty());
   EXPECT_EQ(p.groups[0].loads, p.groups[0].stores);
