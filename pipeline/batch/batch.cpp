@@ -152,12 +152,14 @@ class Batch {
     if (report.status == FileReport::Status::failed || caught_signal()) return;
     try {
       f();
+    } catch (const InputError& error) {
+      fail(report, error.what());
     } catch (const DeviceError& error) {
-      fail(report, std::string("device: ") + error.what());
+      fail(report, report.input + ": device: " + error.what());
     } catch (const std::bad_alloc&) {
       fail(report, report.input + ": not enough memory");
     } catch (const std::exception& error) {
-      fail(report, error.what());
+      fail(report, report.input + ": " + error.what());
     }
   }
 

@@ -232,6 +232,20 @@ TEST_F(Batch, AnImageThatThePipelineCannotTakeIsItsOwnErrorWhereverItStands) {
   EXPECT_FALSE(fs::exists(at("out")));
 }
 
+TEST_F(Batch, AStepThatCannotTakeAnImageIsToldWithTheImagesName) {
+  ImageDesc spaced = make_desc(DType::u8, {8, 8});
+  spaced.geometry.unit = "mm";
+  save(at("in/a.png"), gray_);
+  save(at("in/b.tif"), random_image(spaced, 1));
+  pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 1.5 mm\n");
+  const Outcome outcome = imgpipe("run p.yaml --backend cpu");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(has(outcome.err, "error: in/a.png: p.yaml:4:5: gaussian: a length in mm needs")) << outcome.err;
+  EXPECT_TRUE(fs::exists(at("out/b.tif")));
+  EXPECT_EQ(imgpipe("check p.yaml --inputs").code, 1);
+  EXPECT_TRUE(has(get(at("stderr")), "error: in/a.png: p.yaml:4:5: ")) << get(at("stderr"));
+}
+
 TEST_F(Batch, StopsAtTheFirstErrorWhenAsked) {
   for (int i = 1; i <= 40; ++i) save(at("in/" + std::to_string(i) + ".png"), gray_);
   put(at("in/3.png"), "x");
