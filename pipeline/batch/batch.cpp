@@ -152,12 +152,14 @@ class Batch {
     if (report.status == FileReport::Status::failed || caught_signal()) return;
     try {
       f();
+    } catch (const InputError& error) {
+      fail(report, error.what());
     } catch (const DeviceError& error) {
-      fail(report, std::string("device: ") + error.what());
+      fail(report, report.input + ": device: " + error.what());
     } catch (const std::bad_alloc&) {
       fail(report, report.input + ": not enough memory");
     } catch (const std::exception& error) {
-      fail(report, error.what());
+      fail(report, report.input + ": " + error.what());
     }
   }
 
@@ -264,6 +266,10 @@ void preflight(const Config& config, const Listing& listing, const Machine& mach
       throw UsageError(error.what());
     }
   }
+  // One odd image at the front must not stop the rest; a wrong pipeline must not cost a look at every header.
+  constexpr std::size_t most_refusals = 32;
+  std::string refusal;
+  std::size_t refusals = 0;
   for (const WorkItem& item : listing.items) {
     SourceInfo info;
     try {
@@ -271,14 +277,17 @@ void preflight(const Config& config, const Listing& listing, const Machine& mach
     } catch (const InputError&) {
       continue;  // reported when its turn comes
     }
-    const Plan plan = make_plan(build_graph(config, info.images[0], others), machine);
     try {
-      check_outputs(plan, item, info.images.size());
+      check_outputs(make_plan(build_graph(config, info.images[0], others), machine), item, info.images.size());
+      return;
+    } catch (const UsageError& error) {
+      if (refusals++ == 0) refusal = error.what();
     } catch (const InputError& error) {
-      throw UsageError(error.what());
+      if (refusals++ == 0) refusal = error.what();
     }
-    return;
+    if (refusals == most_refusals) break;
   }
+  if (refusals > 0) throw UsageError(refusal);
 }
 
 BatchReport run_batch(const Config& config, const Listing& listing, Executor& executor, Executor& reference,

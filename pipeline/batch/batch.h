@@ -48,7 +48,8 @@ struct BatchReport {
   std::size_t failed() const { return count(FileReport::Status::failed); }
 };
 
-/// Checks the pipeline against the first input that can be read: what its steps and outputs allow. Throws UsageError.
+/// Checks what the pipeline's steps and outputs allow against the inputs' headers, until one can be processed.
+/// Throws UsageError with the first refusal when none can.
 void preflight(const Config& config, const Listing& listing, const Machine& machine);
 
 /// `finished` is called for every file, in order, from one thread at a time.

@@ -22,8 +22,10 @@ std::string fault_of(const Config& config, const WorkItem& item, const std::vect
         if (!reason.empty()) return item.outputs[r] + ": " + reason;
       }
     }
-  } catch (const std::exception& error) {
+  } catch (const InputError& error) {
     return error.what();
+  } catch (const std::exception& error) {
+    return item.label + ": " + error.what();
   }
   return "";
 }

@@ -163,18 +163,44 @@ void check_tabs(const std::string& text) {
   }
 }
 
-/// The parser's own words for an unquoted glob help nobody: says what to quote when that is the slip in this line.
-void explain_glob(const std::string& text, Mark mark) {
+std::string line_of(const std::string& text, int number) {
   std::istringstream lines(text);
   std::string line;
-  for (int number = 0; number < mark.line && std::getline(lines, line);) ++number;
-  const std::size_t begin = static_cast<std::size_t>(std::max(mark.column - 1, 0));
-  std::size_t value = line.find_first_of("*%", std::min(begin, line.size()));
+  for (int i = 0; i < number && std::getline(lines, line);) ++i;
+  return line;
+}
+
+[[noreturn]] void ask_for_quotes(const std::string& line, int number, std::size_t begin, std::size_t end,
+                                 const std::string& what) {
+  throw NodeError({number, place_of(line, begin).column},
+                  what + " must be quoted: \"" + line.substr(begin, end - begin) + "\"");
+}
+
+/// The parser's own words for an unquoted glob or pattern help nobody: says what to quote when that is the slip.
+void explain_glob(const std::string& line, Mark mark) {
+  const std::size_t value = line.find_first_of("*%", std::min<std::size_t>(std::max(mark.column - 1, 0), line.size()));
   if (value == std::string::npos || (value > 0 && line[value - 1] != ' ' && line[value - 1] != '[')) return;
-  const std::size_t end = line.find_first_of(" \r,]}", value);
-  throw NodeError({mark.line, static_cast<int>(value) + 1},
-                  "a value that begins with " + std::string(1, line[value]) + " must be quoted: \"" +
-                      line.substr(value, end == std::string::npos ? end : end - value) + "\"");
+  const std::size_t end = std::min(line.find_first_of(" \r,]}", value), line.size());
+  ask_for_quotes(line, mark.line, value, end, "a value that begins with " + std::string(1, line[value]));
+}
+
+void explain_pattern(const std::string& line, Mark mark) {
+  std::size_t brace = std::string::npos;
+  for (const char* token : {"{stem}", "{name}", "{ext}", "{dir}", "{index}"}) brace = std::min(brace, line.find(token));
+  if (brace == std::string::npos) return;
+  const std::size_t before = line.find_last_of(" [,", brace);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  std::size_t end = std::min(line.find_first_of(" \r,]", brace), line.size());
+  const auto count = [&](char c) { return std::count(line.begin() + begin, line.begin() + end, c); };
+  if (count('\'') + count('"') > 0) return;
+  while (count('}') > count('{')) --end;
+  ask_for_quotes(line, mark.line, begin, end, "a pattern with braces here");
+}
+
+void explain(const std::string& text, Mark mark) {
+  const std::string line = line_of(text, mark.line);
+  explain_glob(line, mark);
+  explain_pattern(line, mark);
 }
 
 /// Without the byte order mark, blanks on empty lines, which the parser takes for indentation, and blanks at the end,
@@ -210,10 +236,10 @@ Node parse_yaml(const std::string& original) {
       throw NodeError(second.root.mark.line > 0 ? second.root.mark : Mark{1, 1},
                       "holds a second document (---): only one is allowed");
   } catch (const Alias& alias) {
-    explain_glob(text, alias.mark);
+    explain(text, alias.mark);
     throw;
   } catch (const YAML::Exception& error) {
-    explain_glob(text, mark_of(error.mark));
+    explain(text, mark_of(error.mark));
     throw NodeError(mark_of(error.mark), "is not valid YAML: " + words_of(error));
   }
   return std::move(builder.root);

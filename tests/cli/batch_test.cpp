@@ -214,6 +214,38 @@ TEST_F(Batch, ContentDecidesAndTextIsAnError) {
   EXPECT_TRUE(has(outcome.err, "error: in/d.png: "));
 }
 
+TEST_F(Batch, AnImageThatThePipelineCannotTakeIsItsOwnErrorWhereverItStands) {
+  const Image deep = random_image(make_desc(DType::u16, {8, 8}), 1);
+  pipeline("input: in\noutput: out/{stem}.jpg\nsteps: []\n");
+  for (const char* odd : {"in/a.png", "in/c.png"}) {
+    for (const char* name : {"in/a.png", "in/b.png", "in/c.png"})
+      save(at(name), odd == std::string(name) ? deep : gray_);
+    const Outcome outcome = imgpipe("run p.yaml --backend cpu --report r.json");
+    EXPECT_EQ(outcome.code, 1) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "JPEG holds")) << outcome.err;
+    EXPECT_EQ(report()["done"], 2);
+    EXPECT_EQ(report()["failed"], 1);
+    fs::remove_all(at("out"));
+  }
+  for (const char* name : {"in/a.png", "in/b.png", "in/c.png"}) save(at(name), deep);
+  EXPECT_EQ(imgpipe("run p.yaml --backend cpu").code, 2) << "where it can take none, nothing is done";
+  EXPECT_FALSE(fs::exists(at("out")));
+}
+
+TEST_F(Batch, AStepThatCannotTakeAnImageIsToldWithTheImagesName) {
+  ImageDesc spaced = make_desc(DType::u8, {8, 8});
+  spaced.geometry.unit = "mm";
+  save(at("in/a.png"), gray_);
+  save(at("in/b.tif"), random_image(spaced, 1));
+  pipeline("input: in\noutput: out/{stem}.tif\nsteps:\n  - gaussian: 1.5 mm\n");
+  const Outcome outcome = imgpipe("run p.yaml --backend cpu");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(has(outcome.err, "error: in/a.png: p.yaml:4:5: gaussian: a length in mm needs")) << outcome.err;
+  EXPECT_TRUE(fs::exists(at("out/b.tif")));
+  EXPECT_EQ(imgpipe("check p.yaml --inputs").code, 1);
+  EXPECT_TRUE(has(get(at("stderr")), "error: in/a.png: p.yaml:4:5: ")) << get(at("stderr"));
+}
+
 TEST_F(Batch, StopsAtTheFirstErrorWhenAsked) {
   for (int i = 1; i <= 40; ++i) save(at("in/" + std::to_string(i) + ".png"), gray_);
   put(at("in/3.png"), "x");

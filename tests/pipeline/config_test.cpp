@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <random>
 
 #include "filters/base/params.h"
 #include "io/image/errors.h"
@@ -237,33 +238,36 @@ TEST(Accepted, TextThatOnlyLooksLikeAFault) {
 
 INSTANTIATE_TEST_SUITE_P(
     Parts, Refused,
-    testing::Values(Fault{"input:\n  - a.png\n  - *.tif\nsteps: []\n", "p.yaml:3:5: ", "must be quoted: \"*.tif\""},
-                    Fault{"input: [a.png, *.tif]\nsteps: []\n", "p.yaml:1:16: ", "must be quoted: \"*.tif\""},
-                    Fault{"steps: []\ninput: *.tif # all\n", "p.yaml:2:8: ", "must be quoted: \"*.tif\""},
-                    Fault{"input: \"a.png\nsteps: []\n", "p.yaml:2:", "a quote is not closed"},
-                    Fault{"steps: []\noutput: 'a.png\n", "p.yaml:2:", "a quote is not closed"},
-                    Fault{"steps: []\n---\n", "p.yaml:", "second document"},
-                    Fault{"---\n---\n", "p.yaml:", "second document"},
-                    Fault{"{\"steps\": []} x\n", "p.yaml:1:", "second document"},
-                    Fault{"\n\n", "p.yaml:1:1: ", "empty"}, Fault{"# nothing\n", "p.yaml:1:1: ", "empty"},
-                    Fault{"\xef\xbb\xbf", "p.yaml:1:1: ", "empty"}, Fault{"~\n", "p.yaml:1:1: ", "must be a map"},
-                    Fault{"3\n", "p.yaml:1:1: ", "must be a map"}, Fault{"{}\n", "p.yaml:1:1: ", "`steps` is missing"},
-                    Fault{"steps: ~\n", "p.yaml:1:8: ", "must be a list"},
-                    Fault{"steps: {}\n", "p.yaml:1:8: ", "must be a list"},
-                    Fault{"steps: invert\n", "p.yaml:1:8: ", "must be a list"},
-                    Fault{"steps: [~]\n", "p.yaml:1:9: ", "a step must be"},
-                    Fault{"steps: [[]]\n", "p.yaml:1:9: ", "a step must be"},
-                    Fault{"steps: [{}]\n", "p.yaml:1:9: ", "a step must be"},
-                    Fault{"steps: [{as: x}]\n", "p.yaml:1:9: ", "needs a filter"},
-                    Fault{"steps: []\nname: [1]\n", "p.yaml:2:7: ", "name: must be text, got a list"},
-                    Fault{"steps: []\ninput: []\n", "p.yaml:2:8: ", "input: must not be an empty list"},
-                    Fault{"steps: []\ninput: \"\"\n", "p.yaml:2:8: ", "input: must not be empty"},
-                    Fault{"steps: []\ninput: [a.png, ~]\n", "p.yaml:2:16: ", "input: must be text, got nothing"},
-                    Fault{"steps: []\ninput:\n", "p.yaml:2:", "input: must be text"},
-                    Fault{"steps: []\noutput: [a.png]\n", "p.yaml:2:9: ", "output: must be text"},
-                    Fault{"steps: []\nborder: reflect_101\n", "p.yaml:2:9: ", "did you mean reflect101"},
-                    Fault{"steps: []\non_error: halt\n", "p.yaml:2:11: ", "continue, stop"},
-                    Fault{"steps: []\nconstant: none\n", "p.yaml:2:11: ", "must be a number, got 'none'"}));
+    testing::Values(
+        Fault{"input:\n  - a.png\n  - *.tif\nsteps: []\n", "p.yaml:3:5: ", "must be quoted: \"*.tif\""},
+        Fault{"input: [a.png, *.tif]\nsteps: []\n", "p.yaml:1:16: ", "must be quoted: \"*.tif\""},
+        Fault{"steps: []\ninput: *.tif # all\n", "p.yaml:2:8: ", "must be quoted: \"*.tif\""},
+        Fault{"output: {result: out/{stem}.png}\nsteps: []\n", "p.yaml:1:18: ", "must be quoted: \"out/{stem}.png\""},
+        Fault{"output: {stem}.png\nsteps: []\n", "p.yaml:1:9: ", "must be quoted: \"{stem}.png\""},
+        Fault{"steps: []\noutput: {result: {stem}}\n", "p.yaml:2:18: ", "output: must be text, got a map"},
+        Fault{"\xc3\xa4\xc3\xb6: *.tif\nsteps: []\n", "p.yaml:1:5: ", "must be quoted"},
+        Fault{"input: \"a.png\nsteps: []\n", "p.yaml:2:", "a quote is not closed"},
+        Fault{"steps: []\noutput: 'a.png\n", "p.yaml:2:", "a quote is not closed"},
+        Fault{"steps: []\n---\n", "p.yaml:", "second document"}, Fault{"---\n---\n", "p.yaml:", "second document"},
+        Fault{"{\"steps\": []} x\n", "p.yaml:1:", "second document"}, Fault{"\n\n", "p.yaml:1:1: ", "empty"},
+        Fault{"# nothing\n", "p.yaml:1:1: ", "empty"}, Fault{"\xef\xbb\xbf", "p.yaml:1:1: ", "empty"},
+        Fault{"~\n", "p.yaml:1:1: ", "must be a map"}, Fault{"3\n", "p.yaml:1:1: ", "must be a map"},
+        Fault{"{}\n", "p.yaml:1:1: ", "`steps` is missing"}, Fault{"steps: ~\n", "p.yaml:1:8: ", "must be a list"},
+        Fault{"steps: {}\n", "p.yaml:1:8: ", "must be a list"},
+        Fault{"steps: invert\n", "p.yaml:1:8: ", "must be a list"},
+        Fault{"steps: [~]\n", "p.yaml:1:9: ", "a step must be"},
+        Fault{"steps: [[]]\n", "p.yaml:1:9: ", "a step must be"},
+        Fault{"steps: [{}]\n", "p.yaml:1:9: ", "a step must be"},
+        Fault{"steps: [{as: x}]\n", "p.yaml:1:9: ", "needs a filter"},
+        Fault{"steps: []\nname: [1]\n", "p.yaml:2:7: ", "name: must be text, got a list"},
+        Fault{"steps: []\ninput: []\n", "p.yaml:2:8: ", "input: must not be an empty list"},
+        Fault{"steps: []\ninput: \"\"\n", "p.yaml:2:8: ", "input: must not be empty"},
+        Fault{"steps: []\ninput: [a.png, ~]\n", "p.yaml:2:16: ", "input: must be text, got nothing"},
+        Fault{"steps: []\ninput:\n", "p.yaml:2:", "input: must be text"},
+        Fault{"steps: []\noutput: [a.png]\n", "p.yaml:2:9: ", "output: must be text"},
+        Fault{"steps: []\nborder: reflect_101\n", "p.yaml:2:9: ", "did you mean reflect101"},
+        Fault{"steps: []\non_error: halt\n", "p.yaml:2:11: ", "continue, stop"},
+        Fault{"steps: []\nconstant: none\n", "p.yaml:2:11: ", "must be a number, got 'none'"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Typos, Refused,
@@ -409,6 +413,50 @@ TEST(Overrides, ThatMakeNoSenseSayWhatDoes) {
   }
   EXPECT_NE(fault_of("hello", {"steps.1=2"}).find("must be a map"), std::string::npos) << "no pipeline file is made up";
   EXPECT_NE(fault_of("[]", {"border=wrap"}).find("must be a map"), std::string::npos);
+}
+
+/// A text with a few random slips of the pen.
+std::string damaged(std::string text, std::mt19937& random) {
+  static const std::vector<std::string> slips = {"{",  "}",   "[",        "]",    ": ",  "- ",  "\n", "\t", "'",
+                                                 "\"", " #",  "&a ",      "*a",   "| ",  "> ",  "%",  "!",  "? ",
+                                                 "~",  "010", "\xc3\xa9", "\xff", "---", "...", ",",  "  "};
+  for (int count = 1 + random() % 4; count > 0; --count) {
+    const std::size_t at = random() % (text.size() + 1);
+    if (random() % 3 == 0)
+      text.erase(at, random() % 9);
+    else
+      text.insert(at, slips[random() % slips.size()]);
+  }
+  return text;
+}
+
+TEST(Pipelines, WithAnySlipAreReadOrRefusedInOneLine) {
+  const std::string text =
+      "input: [\"*.tif\", in]\noutput: {result: \"out/{stem}.png\", clean: c.tif}\ndescription: |\n  * all\nborder: "
+      "wrap\n"
+      "steps:\n  - median: {radius: 1}\n    as: clean\n  - gaussian: 1.5 mm\n  - subtract: {with: clean}\n  - gamma: "
+      "0.8\n";
+  ASSERT_EQ(fault_of(text), "");
+  std::mt19937 random(7);
+  int refused = 0;
+  for (int round = 0; round < 5000; ++round) {
+    const std::string slip = damaged(text, random);
+    const std::string fault = fault_of(slip, {"steps.1.radius=2"});  // anything but a UsageError ends the test
+    refused += !fault.empty();
+    EXPECT_TRUE(fault.empty() || fault.rfind("p.yaml", 0) == 0) << fault << "\n" << slip;
+    EXPECT_EQ(fault.find('\n'), std::string::npos) << fault;
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_LT(refused, 4900);
+}
+
+TEST(Pipelines, NestedWithoutEndAreRefused) {
+  for (const char* opening : {"[", "{a: ", "- ", "? ", "a:\n "}) {
+    std::string text;
+    for (int i = 0; i < 20000; ++i) text += opening;
+    EXPECT_NE(fault_of(text), "") << opening;
+  }
+  EXPECT_NE(fault_of("steps: []\n#" + std::string(1 << 20, 'x')).find("1 MiB"), std::string::npos);
 }
 
 TEST(Pipelines, ThatAreMissingOrFoldersAreUsageErrors) {
