@@ -33,7 +33,7 @@ std::optional<double> number(std::string_view text) {
   if (has_plus) text.remove_prefix(1);
   const std::string_view digits = !has_plus && text.starts_with('-') ? text.substr(1) : text;
   if (digits.empty() || !(digits[0] == '.' || (digits[0] >= '0' && digits[0] <= '9'))) return std::nullopt;
-  if (digits.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return std::nullopt;
+  if (looks_octal(digits) || digits.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return std::nullopt;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;

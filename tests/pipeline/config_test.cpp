@@ -57,6 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"", "p.yaml:1:1: ", "empty"}, Fault{"hello\n", "p.yaml:1:1: ", "must be a map"},
         Fault{"- a\n- b\n", "p.yaml:1:1: ", "must be a map"}, Fault{"steps:\n\t- invert\n", "p.yaml:2:1: ", "tab"},
         Fault{"steps:\n  - median: 010\n", "p.yaml:2:13: ", "octal"},
+        Fault{"steps:\n  - gaussian: 010 mm\n", "p.yaml:2:15: ", "must be"},
+        Fault{"steps:\n  - normalize: {low: 010%}\n", "p.yaml:2:22: ", "must be"},
         Fault{"steps:\n  - median: \"3\"\n", "p.yaml:2:13: ", "number"},
         Fault{"steps:\n  - gaussian: 1_000\n", "p.yaml:2:15: ", "must be"},
         Fault{"steps:\n  - gaussian: .nan\n", "p.yaml:2:15: ", "must be"},
