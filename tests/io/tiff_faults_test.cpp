@@ -408,6 +408,11 @@ TEST(TiffBombs, AreRefusedBeforeMemoryIsTaken) {
   EXPECT_NE(refusal_of(folder, tiff(tags(60000, 60000, 16), "xx")), "");
   std::vector<Tag> list = tags(2, 1, 8);
   list.push_back(text(270, "ImageJ=1.53t\nimages=2000000000\nslices=2000000000\n"));
+  std::vector<Tag> tile = predicted(16, 1, 2, true);
+  set(tile, {322, 4, {32768}});
+  set(tile, {323, 4, {32768}});
+  EXPECT_NE(refusal_of(folder, tiff(tile, deflated("short"), false, false, true)).find("impossible tiles"),
+            std::string::npos);
   EXPECT_NE(refusal_of(folder, tiff(list, "\1\2\3\4")), "");
 }
 

@@ -50,11 +50,7 @@ std::optional<DType> dtype_of_page(const Page& p) {
 }
 
 void check_size(TiffFile& file, const Page& p, std::size_t number) {
-  std::error_code error;
-  const double stored = static_cast<double>(std::filesystem::file_size(file.path(), error));
-  const double bytes = static_cast<double>(p.width) * p.height * p.samples * p.bits / 8;
-  // No TIFF compression but runs of one colour comes near this ratio.
-  if (bytes > 1.1e12 || (bytes > 1 << 28 && bytes > stored * 4000))
+  if (!could_hold(file, static_cast<double>(p.width) * p.height * p.samples * p.bits / 8))
     throw InputError(file.path(), fmt::format("page {} claims {}x{} pixels, more than the file can hold", number,
                                               p.width, p.height));
 }
@@ -78,6 +74,13 @@ void read_colour(TiffFile& file, Page& p, std::size_t number) {
 }
 
 }  // namespace
+
+bool could_hold(const TiffFile& file, double bytes) {
+  std::error_code error;
+  const double stored = static_cast<double>(std::filesystem::file_size(file.path(), error));
+  // No TIFF compression but runs of one colour comes near this ratio.
+  return bytes < 1.1e12 && (bytes < 1 << 28 || bytes < stored * 4000);
+}
 
 TiffFile::TiffFile(const std::string& path, const char* mode) : path_(path), messages_(std::make_unique<Messages>()) {
   TIFFOpenOptions* options = TIFFOpenOptionsAlloc();

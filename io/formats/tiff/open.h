@@ -46,6 +46,9 @@ struct Page {
   std::vector<std::string> notes;
 };
 
+/// Whether a file of its size can hold so many bytes of samples: asked before memory is taken.
+bool could_hold(const TiffFile& file, double bytes);
+
 /// Reads the current directory's tags. `number` counts from 1, for messages. Throws InputError.
 Page read_page_tags(TiffFile& file, std::size_t number);
 

@@ -48,7 +48,7 @@ void read_tiles(TiffFile& file, const Page& p, std::size_t number, Raw& raw) {
   TIFFGetField(file.get(), TIFFTAG_TILEWIDTH, &tile_width);
   TIFFGetField(file.get(), TIFFTAG_TILELENGTH, &tile_height);
   const tmsize_t bytes = TIFFTileSize(file.get());
-  if (bytes <= 0 || tile_width == 0 || tile_height == 0 || bytes > (tmsize_t(1) << 32))
+  if (bytes <= 0 || tile_width == 0 || tile_height == 0 || !could_hold(file, static_cast<double>(bytes)))
     file.fail(fmt::format("page {} has impossible tiles", number));
   std::vector<std::byte> block(static_cast<std::size_t>(bytes));
   const int planes = p.planar == PLANARCONFIG_SEPARATE ? p.samples : 1;
