@@ -2,41 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 
 #include "io/formats/format.h"
 #include "io/formats/tiff/tiff.h"
+#include "tests/io/files.h"
 #include "tests/support/chain.h"
 
 namespace imgpipe::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("imgpipe_io_" + std::to_string(getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
-void put(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
-std::string get(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::vector<Image> pages_of(Image image) {
-  std::vector<Image> pages;
-  pages.push_back(std::move(image));
-  return pages;
-}
 
 /// Writes, and reads all pages back by content.
 ReadResult round_trip(const std::string& path, const std::vector<Image>& pages) {
@@ -78,7 +54,10 @@ const std::vector<DType> every_dtype(std::begin(all_dtypes), std::end(all_dtypes
 INSTANTIATE_TEST_SUITE_P(Formats, Lossless,
                          testing::Values(FormatCase{".png", {DType::u8, DType::u16}, {1, 2, 3, 4}},
                                          FormatCase{".tif", every_dtype, {1, 2, 3, 4, 5}},
-                                         FormatCase{".npy", every_dtype, {1, 3, 4}}),
+                                         FormatCase{".npy", every_dtype, {1, 3, 4}},
+                                         FormatCase{".pnm", {DType::u8, DType::u16}, {1, 3}},
+                                         FormatCase{".pam", {DType::u8, DType::u16}, {1, 2, 3, 4, 5}},
+                                         FormatCase{".pfm", {DType::f32}, {1, 3}}),
                          [](const auto& info) { return std::string(info.param.suffix).substr(1); });
 
 TEST(Volumes, ReadBackWithTheirSlicesAndSpacing) {
@@ -174,7 +153,7 @@ TEST(Png, KeepsSixteenBits) {
 TEST(Broken, FilesAreRefusedAtEveryLength) {
   const Folder folder;
   const Image noise = random_image(make_desc(DType::u8, {64, 64}), 9);
-  for (const char* suffix : {".png", ".tif", ".npy", ".jpg"}) {
+  for (const char* suffix : {".png", ".tif", ".npy", ".jpg", ".pnm", ".pam"}) {
     const std::string good = folder.file(std::string("good") + suffix), bad = folder.file(std::string("bad") + suffix);
     format_for_output(good)->write(good, pages_of(copy_of(noise)), {});
     const std::string bytes = get(good);
@@ -238,7 +217,7 @@ TEST(Writers, SayWhatTheyCannotHold) {
 
 TEST(Writers, ReportAFullDisk) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "1 test skipped: no /dev/full";
-  for (const char* format : {"a.npy", "a.jpg", "a.png"})
+  for (const char* format : {"a.npy", "a.jpg", "a.png", "a.pgm", "a.pam"})
     EXPECT_THROW(
         format_for_output(format)->write("/dev/full", pages_of(random_image(make_desc(DType::u8, {200, 200}), 1)), {}),
         InputError)
