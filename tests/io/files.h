@@ -19,7 +19,10 @@ namespace imgpipe::test {
 
 class Folder {
  public:
-  Folder() : path_(std::filesystem::temp_directory_path() / ("imgpipe_io_" + std::to_string(getpid()))) {
+  Folder() {
+    static int serial = 0;
+    const std::string name = "imgpipe_io_" + std::to_string(getpid()) + "_" + std::to_string(serial++);
+    path_ = std::filesystem::temp_directory_path() / name;
     std::filesystem::create_directories(path_);
   }
   ~Folder() { std::filesystem::remove_all(path_); }

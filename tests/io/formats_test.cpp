@@ -57,7 +57,8 @@ INSTANTIATE_TEST_SUITE_P(Formats, Lossless,
                                          FormatCase{".npy", every_dtype, {1, 3, 4}},
                                          FormatCase{".pnm", {DType::u8, DType::u16}, {1, 3}},
                                          FormatCase{".pam", {DType::u8, DType::u16}, {1, 2, 3, 4, 5}},
-                                         FormatCase{".pfm", {DType::f32}, {1, 3}}),
+                                         FormatCase{".pfm", {DType::f32}, {1, 3}},
+                                         FormatCase{".bmp", {DType::u8}, {1, 3, 4}}),
                          [](const auto& info) { return std::string(info.param.suffix).substr(1); });
 
 TEST(Volumes, ReadBackWithTheirSlicesAndSpacing) {
@@ -153,7 +154,7 @@ TEST(Png, KeepsSixteenBits) {
 TEST(Broken, FilesAreRefusedAtEveryLength) {
   const Folder folder;
   const Image noise = random_image(make_desc(DType::u8, {64, 64}), 9);
-  for (const char* suffix : {".png", ".tif", ".npy", ".jpg", ".pnm", ".pam"}) {
+  for (const char* suffix : {".png", ".tif", ".npy", ".jpg", ".pnm", ".pam", ".bmp"}) {
     const std::string good = folder.file(std::string("good") + suffix), bad = folder.file(std::string("bad") + suffix);
     format_for_output(good)->write(good, pages_of(copy_of(noise)), {});
     const std::string bytes = get(good);
@@ -217,7 +218,7 @@ TEST(Writers, SayWhatTheyCannotHold) {
 
 TEST(Writers, ReportAFullDisk) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "1 test skipped: no /dev/full";
-  for (const char* format : {"a.npy", "a.jpg", "a.png", "a.pgm", "a.pam"})
+  for (const char* format : {"a.npy", "a.jpg", "a.png", "a.pgm", "a.pam", "a.bmp"})
     EXPECT_THROW(
         format_for_output(format)->write("/dev/full", pages_of(random_image(make_desc(DType::u8, {200, 200}), 1)), {}),
         InputError)
