@@ -13,7 +13,7 @@ for argument in "$@"; do
   esac
 done
 
-packages=(g++ cmake ninja-build libpng-dev libjpeg-dev libtiff-dev libtbb-dev libfmt-dev
+packages=(g++ cmake ninja-build libpng-dev libjpeg-dev libtiff-dev libwebp-dev libtbb-dev libfmt-dev
           libyaml-cpp-dev nlohmann-json3-dev libboost-program-options-dev)
 if [ "$tests" = ON ]; then
   packages+=(libgtest-dev zlib1g-dev libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev)

@@ -223,6 +223,12 @@ TEST(Writers, ReportAFullDisk) {
         format_for_output(format)->write("/dev/full", pages_of(random_image(make_desc(DType::u8, {200, 200}), 1)), {}),
         InputError)
         << format;
+  EXPECT_THROW(
+      format_for_output("a.pfm")->write("/dev/full", pages_of(random_image(make_desc(DType::f32, {9, 9}), 1)), {}),
+      InputError);
+  EXPECT_THROW(
+      format_for_output("a.webp")->write("/dev/full", pages_of(random_image(make_desc(DType::u8, {9, 9}, 3), 1)), {}),
+      InputError);
 }
 
 TEST(Tiff, BecomesBigWhenItCouldPassFourGigabytes) {
