@@ -23,6 +23,7 @@ struct Chunks {
   std::int64_t compressed_bytes = 0;
   int orientation = 1;
   bool animated = false;
+  bool profile = false;
 };
 
 std::uint32_t big_endian_32(const std::byte* p) {
@@ -42,6 +43,7 @@ Chunks walk_chunks(const InputFile& file) {
       throw InputError(file.path(), "truncated or damaged: a chunk is longer than the file");
     if (type == "IDAT") chunks.compressed_bytes += length;
     if (type == "acTL") chunks.animated = true;
+    if (type == "iCCP") chunks.profile = true;
     if (type == "eXIf" && length <= largest_exif) chunks.orientation = exif_orientation(file.bytes(at + 8, length));
     if (type == "IEND") return chunks;
     at += length + 12;
@@ -174,6 +176,7 @@ Header header_of(Reader& reader, const Chunks& chunks) {
   if (!palette && bits < 8) header.notes.push_back(std::to_string(bits) + "-bit gray scaled to uint8");
   if (header.orientation != 1) header.notes.push_back(orientation_note(header.orientation));
   if (chunks.animated) header.notes.push_back("animated PNG: only its still image is read");
+  if (chunks.profile) header.notes.push_back(profile_dropped);
   check_size(reader.file.path(), desc);
   const std::int64_t pixel_bits = png_get_channels(reader.png, reader.info) * bits;
   check_ratio(reader.file.path(), chunks.compressed_bytes, desc.extent.pixels() / 8 * pixel_bits, deflate_best_ratio);
@@ -205,6 +208,7 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   ReadResult result;
   result.notes = header.notes;
   result.warnings = reader.warnings;
+  if (chunks.profile) result.warnings.push_back(profile_dropped);
   result.pages.push_back(apply_orientation(std::move(image), header.orientation));
   return result;
 }

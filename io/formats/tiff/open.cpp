@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "io/formats/orientation.h"
+#include "io/formats/single_image.h"
 
 namespace imgpipe::tiff {
 namespace {
@@ -46,12 +47,28 @@ std::optional<DType> dtype_of_page(const Page& p) {
   return std::nullopt;
 }
 
+/// Bytes of pixels that a byte of the file can become at most: deflate 1032, LZW near 1400. The others have no such
+/// bound; what is beyond theirs is no image that anyone stored.
+double best_ratio(std::uint16_t compression) {
+  switch (compression) {
+    case COMPRESSION_NONE:
+      return 1;
+    case COMPRESSION_LZW:
+    case COMPRESSION_PACKBITS:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_JPEG:
+      return 4000;
+    default:
+      return 1 << 20;
+  }
+}
+
 void check_size(TiffFile& file, const Page& p, std::size_t number) {
   std::error_code error;
   const double stored = static_cast<double>(std::filesystem::file_size(file.path(), error));
   const double bytes = static_cast<double>(p.width) * p.height * p.samples * p.bits / 8;
-  // No TIFF compression but runs of one colour comes near this ratio.
-  if (bytes > 1.1e12 || (bytes > 1 << 28 && bytes > stored * 4000))
+  if (bytes > 1.1e12 || bytes > stored * best_ratio(p.compression) + 65536)
     throw InputError(file.path(), fmt::format("page {} claims {}x{} pixels, more than the file can hold", number,
                                               p.width, p.height));
 }
@@ -67,6 +84,11 @@ void read_colour(TiffFile& file, Page& p, std::size_t number) {
   p.inverted = p.photometric == PHOTOMETRIC_MINISWHITE;
   p.ycbcr = p.photometric == PHOTOMETRIC_YCBCR;
   p.cmyk = p.photometric == PHOTOMETRIC_SEPARATED && p.samples >= 4;
+  const bool index = (p.format == SAMPLEFORMAT_UINT || p.format == SAMPLEFORMAT_VOID) && p.bits <= 16;
+  if (p.palette && !index)
+    throw InputError(file.path(), fmt::format("page {}: a palette for {} samples", number, format_words(p)));
+  if (p.ycbcr && (p.samples != 3 || p.bits != 8))
+    throw InputError(file.path(), fmt::format("page {}: YCbCr of {} samples cannot be read", number, p.samples));
   if (p.ycbcr && p.compression != COMPRESSION_JPEG && p.compression != COMPRESSION_OJPEG)
     throw InputError(file.path(), fmt::format("page {}: YCbCr that is not JPEG-compressed cannot be read", number));
   if (p.photometric == PHOTOMETRIC_CIELAB || p.photometric == PHOTOMETRIC_LOGLUV || p.photometric == PHOTOMETRIC_LOGL)
@@ -171,7 +193,8 @@ bool good(double v) { return std::isfinite(v) && v > 0; }
 
 void imagej(const std::string& text, double per_x, double per_y, Description& d) {
   const auto whole = [&](const char* key) {
-    return static_cast<std::size_t>(std::max(0.0, value_after(text, key).value_or(0)));
+    const double value = value_after(text, key).value_or(0);
+    return value >= 1 && value <= 1e9 ? static_cast<std::size_t>(value) : std::size_t{0};
   };
   const std::size_t slices = whole("\nslices="), frames = whole("\nframes="), channels = whole("\nchannels=");
   d.images = whole("\nimages=");
@@ -214,6 +237,10 @@ Description read_description(TIFF* t) {
     d.geometry.spacing = {mm / per_x, mm / per_y, 1};
     d.geometry.unit = "mm";
   }
+  std::uint32_t profile_bytes = 0;
+  void* profile = nullptr;
+  if (TIFFGetField(t, TIFFTAG_ICCPROFILE, &profile_bytes, &profile)) d.warnings.push_back(profile_dropped);
+  d.notes = d.warnings;
   const char* text = nullptr;
   if (!TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text) || !text) return d;
   const std::string words(text);
@@ -221,6 +248,8 @@ Description read_description(TIFF* t) {
     imagej(words, per_x, per_y, d);
   else if (words.find("<OME") != std::string::npos)
     ome(words, d);
+  else if (!words.empty())
+    d.notes.push_back("its description is dropped");
   return d;
 }
 

@@ -54,7 +54,7 @@ struct Description {
   bool volume = false;
   std::size_t images = 0;  ///< ImageJ: slices of which only the first has a directory
   Geometry geometry;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes, warnings;
 };
 Description read_description(TIFF* file);
 

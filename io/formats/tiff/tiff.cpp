@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
+#include <filesystem>
 
 #include "io/formats/orientation.h"
+#include "io/formats/single_image.h"
 #include "io/formats/tiff/open.h"
 
 namespace imgpipe::tiff {
@@ -57,9 +57,23 @@ void for_pages(TiffFile& file, F&& f) {
   if (number == 0) throw InputError(file.path(), "holds no image");
 }
 
-/// ImageJ writes large stacks with one directory: the slices follow each other in the file.
-bool slices_follow(const Page& page, const Description& description, std::size_t pages) {
-  return pages == 1 && description.images > 1 && page.compression == COMPRESSION_NONE && !page.tiled && page.bits >= 8;
+std::int64_t stored_bytes(const Page& p) {
+  return static_cast<std::int64_t>(p.width) * p.height * p.samples * p.bits / 8;
+}
+
+/// ImageJ writes large stacks with one directory: the slices follow each other in the file, as they are in memory.
+bool slices_follow(const Page& p, const Description& description, std::size_t pages) {
+  const bool as_in_memory = p.compression == COMPRESSION_NONE && !p.tiled && !p.inverted && !p.associated &&
+                            p.orientation <= 1 && (p.samples == 1 || p.planar == PLANARCONFIG_CONTIG) &&
+                            p.desc.bytes() == stored_bytes(p);
+  return pages == 1 && description.images > 1 && as_in_memory;
+}
+
+void check_slices_are_there(TiffFile& file, const Page& p, std::size_t slices) {
+  std::error_code error;
+  const auto size = static_cast<double>(std::filesystem::file_size(file.path(), error));
+  if (static_cast<double>(stored_bytes(p)) * static_cast<double>(slices) > size)
+    throw InputError(file.path(), fmt::format("truncated: its description says {} slices, more than it holds", slices));
 }
 
 FileInfo read_info(const std::string& path) {
@@ -80,54 +94,59 @@ FileInfo read_info(const std::string& path) {
     info.pages.push_back(page.desc);
     return true;
   });
-  if (slices_follow(first, description, info.pages.size())) info.pages.assign(description.images, first.desc);
+  if (slices_follow(first, description, info.pages.size())) {
+    check_slices_are_there(file, first, description.images);
+    info.pages.assign(description.images, first.desc);
+  }
   if (info.pages.size() == 1) info.declares_volume = false;
   return info;
 }
 
-void read_following(TiffFile& file, const Page& page, std::size_t count, ReadResult& result) {
+/// Slices [first, last) of a stack with one directory.
+void read_following(TiffFile& file, const Page& page, std::size_t first, std::size_t last, ReadResult& result) {
   std::uint64_t* offsets = nullptr;
   if (!TIFFGetField(file.get(), TIFFTAG_STRIPOFFSETS, &offsets)) file.fail("has no strips");
-  const std::int64_t bytes = static_cast<std::int64_t>(page.width) * page.height * page.samples * page.bits / 8;
-  std::FILE* raw = std::fopen(file.path().c_str(), "rb");
-  if (!raw) throw InputError(file.path(), "cannot be opened");
-  const bool swapped = TIFFIsByteSwapped(file.get());
-  for (std::size_t k = 1; k < count; ++k) {
+  const std::int64_t bytes = stored_bytes(page), size = page.bits / 8;
+  const InputFile raw(file.path());
+  for (std::size_t k = first; k < last; ++k) {
     Image slice(page.desc);
-    const bool read = std::fseek(raw, static_cast<long>(offsets[0] + k * bytes), SEEK_SET) == 0 &&
-                      std::fread(slice.data(), 1, bytes, raw) == static_cast<std::size_t>(bytes);
-    if (!read) {
-      std::fclose(raw);
-      throw InputError(file.path(), fmt::format("slice {} of {} is missing", k + 1, count));
-    }
-    const std::size_t size = page.bits / 8;
-    if (swapped && size > 1)
+    raw.read(static_cast<std::int64_t>(offsets[0]) + static_cast<std::int64_t>(k) * bytes,
+             {slice.data(), static_cast<std::size_t>(bytes)});
+    if (TIFFIsByteSwapped(file.get()) && size > 1)
       for (std::int64_t i = 0; i < bytes; i += size) std::reverse(slice.data() + i, slice.data() + i + size);
     result.pages.push_back(std::move(slice));
   }
-  std::fclose(raw);
 }
 
 ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
-  TiffFile file(path, "rm");
   ReadResult result;
-  Page kept;
+  if (count == 0) return result;
+  TiffFile file(path, "rm");
+  std::size_t pages = 0;
+  Page page_1;
   Description description;
   for_pages(file, [&](Page& page, const Description& d, std::size_t number) {
+    pages = number;
+    if (number == 1) {
+      page_1 = page;
+      description = d;
+      result.warnings = d.warnings;
+    }
     if (number <= first) return true;
-    if (result.pages.size() == count) return false;
     Image image = read_pixels(file, page, number);
     image.desc().geometry = d.geometry;
+    if (result.pages.empty()) result.notes = page.notes;
     result.pages.push_back(apply_orientation(std::move(image), page.orientation));
-    if (result.pages.size() == 1) result.notes = page.notes;
-    kept = page;
-    description = d;
-    return true;
+    return result.pages.size() < count;
   });
-  if (first == 0 && count > 1 && slices_follow(kept, description, result.pages.size())) {
-    finish_desc(kept, description);
-    read_following(file, kept, std::min(count, description.images), result);
+  if (result.pages.size() < count && slices_follow(page_1, description, pages)) {
+    check_slices_are_there(file, page_1, description.images);
+    finish_desc(page_1, description);
+    pages = description.images;
+    read_following(file, page_1, std::max<std::size_t>(first, 1),
+                   first + std::min(count, pages - std::min(first, pages)), result);
   }
+  if (result.pages.empty()) throw InputError(path, fmt::format("has {} pages, not page {}", pages, first + 1));
   return result;
 }
 

@@ -53,7 +53,7 @@ struct Header {
   ImageDesc desc;
   int orientation = 1;
   std::int64_t frames = 1;
-  bool animated = false;
+  bool animated = false, profile = false;
   std::string compression;
   std::vector<std::string> notes;
 };
@@ -79,6 +79,8 @@ Header header_of(const Container& container) {
   header.frames = header.animated ? container.number(WEBP_FF_FRAME_COUNT) : 1;
   header.compression = features.format == 1 ? "webp lossy" : features.format == 2 ? "webp lossless" : "webp";
   if (header.orientation != 1) header.notes.push_back(orientation_note(header.orientation));
+  header.profile = (container.number(WEBP_FF_FORMAT_FLAGS) & ICCP_FLAG) != 0;
+  if (header.profile) header.notes.push_back(profile_dropped);
   if (header.animated) header.notes.push_back("animation: its frames are taken as pages");
   if (header.frames < 1) throw InputError(container.path, "damaged WebP: an animation without frames");
   check_size(container.path, header.desc);
@@ -146,6 +148,7 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   if (first >= frames)
     throw InputError(path, "has " + std::to_string(frames) + " pages, not page " + std::to_string(first + 1));
   result.notes = header.notes;
+  if (header.profile) result.warnings.push_back(profile_dropped);
   if (header.animated)
     result.pages = read_frames(container, header, static_cast<std::int64_t>(first),
                                static_cast<std::int64_t>(std::min(count, frames - first)));
