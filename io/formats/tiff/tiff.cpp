@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 
@@ -41,12 +42,30 @@ void finish_desc(Page& page, const Description& description) {
   orient(page.desc, page.orientation);
 }
 
+/// libtiff takes a link that lies behind the end of the file for the end of the pages.
+void check_link_is_there(TIFF* t, const InputFile& file) {
+  const bool big_tiff = TIFFIsBigTIFF(t), big_endian = TIFFIsBigEndian(t);
+  const auto at = static_cast<std::int64_t>(TIFFCurrentDirOffset(t));
+  std::array<std::byte, 8> head{};
+  const std::size_t size = big_tiff ? 8 : 2;
+  file.read(at, std::span(head).first(size));
+  std::uint64_t entries = 0;
+  for (std::size_t i = 0; i < size; ++i)
+    entries = entries << 8 | static_cast<std::uint64_t>(head[big_endian ? i : size - 1 - i]);
+  const std::int64_t entry_bytes = big_tiff ? 20 : 12, link_bytes = big_tiff ? 8 : 4;
+  const std::int64_t left = file.size() - at - static_cast<std::int64_t>(size) - link_bytes;
+  if (left < 0 || entries > static_cast<std::uint64_t>(left / entry_bytes))
+    throw InputError(file.path(), "truncated: the file ends within a page's tags");
+}
+
 /// Calls f(page, description, number) for every page; f returns whether to go on.
 template <class F>
 void for_pages(TiffFile& file, F&& f) {
+  const InputFile bytes(file.path());
   std::size_t number = 0;
   Description description;
   do {
+    check_link_is_there(file.get(), bytes);
     if (!is_page(file.get())) continue;
     Page page = read_page_tags(file, ++number);
     if (number == 1) description = read_description(file.get());
