@@ -32,7 +32,11 @@ class Folder {
   std::filesystem::path path_;
 };
 
-inline void put(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+/// A new file: some file systems write one that is cut and written again to the disk at once.
+inline void put(const std::string& path, const std::string& bytes) {
+  std::filesystem::remove(path);
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 inline std::string get(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
