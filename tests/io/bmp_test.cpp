@@ -208,6 +208,15 @@ TEST(Bmp, ResolutionIsTheSpacing) {
   }
 }
 
+TEST(Bmp, ADroppedProfileIsWarnedOf) {
+  const std::string pixel = bytes_of({1, 2, 3, 0}), srgb = little(0x73524742, 4), embedded = little(0x4d424544, 4);
+  EXPECT_TRUE(
+      read_bytes(Bmp{.header = 124, .masks = std::string(16, '\0') + srgb, .pixels = pixel}.bytes()).warnings.empty());
+  EXPECT_EQ(read_bytes(Bmp{.header = 124, .masks = std::string(16, '\0') + embedded, .pixels = pixel}.bytes())
+                .warnings.size(),
+            1u);
+}
+
 TEST(Bmp, HeadersThatLieAreRefused) {
   const std::string pixel = bytes_of({1, 2, 3, 0});
   for (const Bmp& bmp :

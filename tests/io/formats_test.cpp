@@ -142,10 +142,10 @@ TEST(Jpeg, OfSmoothImagesIsCloseAndReadAlikeByOpenCv) {
       }
 }
 
-TEST(Png, KeepsSixteenBits) {
+TEST(Writers, KeepSixteenBits) {
   const Folder folder;
   const Image image = image_of<std::uint16_t>(4, 1, {0, 255, 2500, 65535});
-  for (const char* suffix : {".png", ".tif", ".npy"})
+  for (const char* suffix : {".png", ".tif", ".npy", ".pgm", ".pam"})
     EXPECT_EQ(samples(round_trip(folder.file(std::string("d") + suffix), pages_of(copy_of(image))).pages[0]),
               (std::vector<double>{0, 255, 2500, 65535}))
         << suffix;

@@ -82,6 +82,14 @@ TEST(PngFaults, AColourKeyBecomesAlpha) {
   EXPECT_EQ(wide.notes.size(), 1u);
 }
 
+TEST(PngFaults, InterlacedPassesArePutInTheirPlaces) {
+  const std::string header = big(2, 4) + big(2, 4) + bytes_of({8, palette, 0, 0, 1});
+  const std::string passes = bytes_of({0, 0, 0, 1, 0, 2, 3});  // pixel (0, 0), then (1, 0), then the row below
+  const std::string bytes = "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + chunk("PLTE", four_colours) +
+                            chunk("IDAT", deflated(passes)) + chunk("IEND", "");
+  EXPECT_EQ(samples(read_bytes(bytes).pages[0]), (Values{10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120}));
+}
+
 TEST(PngFaults, OrientationIsAppliedWhereverTheChunkStands) {
   const std::string rows = bytes_of({0, 1, 2, 3, 0, 4, 5, 6});
   const Values expected[] = {{1, 2, 3, 4, 5, 6}, {3, 2, 1, 6, 5, 4}, {6, 5, 4, 3, 2, 1}, {4, 5, 6, 1, 2, 3},

@@ -88,6 +88,16 @@ TEST(Webp, OrientationIsApplied) {
     }
 }
 
+TEST(Webp, ADroppedProfileIsWarnedOf) {
+  const Folder folder;
+  const std::string path = folder.file("a.webp");
+  const Image image = random_image(make_desc(DType::u8, {3, 2}, 3), 1);
+  put(path, riff(vp8x(0x20, 3, 2) + chunk("ICCP", std::string(3000, 'x')) + bitstream(image, folder)));
+  const ReadResult read = read_file(path);
+  EXPECT_EQ(read.warnings.size(), 1u);
+  EXPECT_EQ(difference(read.pages[0], image), "");
+}
+
 std::string frame(int x, int y, int width, int height, const std::string& pixels) {
   const auto number = [](int v) { return little(static_cast<unsigned>(v), 3); };
   return chunk("ANMF", number(x / 2) + number(y / 2) + number(width - 1) + number(height - 1) + number(100) +

@@ -84,6 +84,7 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   const Header header = read_header(file);
   ReadResult result;
   result.notes = header.notes;
+  if (header.profile) result.warnings.push_back(profile_dropped);
   result.pages.push_back(header.run_lengths() ? read_run_lengths(file, header, result.warnings)
                                               : read_rows(file, header));
   return result;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::int64_t core_bytes = 12, info_bytes = 40, info_2_bytes = 64, with_masks_bytes = 52,
                        with_alpha_mask_bytes = 56, v4_bytes = 108, v5_bytes = 124;
+constexpr std::uint32_t embedded_profile = 0x4d424544, linked_profile = 0x4c494e4b;
 constexpr std::int64_t run_length_best_ratio = 128;
 
 /// Little-endian numbers of the header; 0 behind its end.
@@ -181,6 +182,9 @@ Header read_header(const InputFile& file) {
   }
   if (header.offset < end || header.offset > file.size())
     throw InputError(file.path(), "truncated or damaged: the pixels begin outside the file");
+  const std::uint32_t space = header_bytes == v5_bytes ? fields.u32(56) : 0;
+  header.profile = space == embedded_profile || space == linked_profile;
+  if (header.profile) header.notes.push_back(profile_dropped);
   const std::int64_t colours = header_bytes == core_bytes ? 0 : fields.u32(32);
   if (header.bits <= 8) read_palette(file, header, end, colours, header_bytes == core_bytes ? 3 : 4);
   check_pixels_are_there(file, header);

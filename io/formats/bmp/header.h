@@ -39,6 +39,7 @@ struct Header {
   int bits = 0;  ///< a pixel
   Compression compression = Compression::none;
   bool top_down = false;
+  bool profile = false;                              ///< an ICC profile, within the file or beside it
   std::int64_t offset = 0;                           ///< of the pixels
   std::vector<std::array<std::uint8_t, 3>> palette;  ///< red, green, blue
   std::array<Mask, 4> masks;                         ///< red, green, blue, alpha
