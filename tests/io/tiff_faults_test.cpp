@@ -430,8 +430,9 @@ TEST(TiffFaults, JpegWithinTiffIsReadWholeOrRefused) {
       for (int c = 0; c < 3; ++c) ASSERT_NEAR(sample(read.pages[0], x, y, 0, c), x + y + 40 * c, 12);
   const std::size_t scan = good.find("\xff\xda");
   ASSERT_NE(scan, std::string::npos);
+  // An end in the midst of the scan: libjpeg makes up the rest, and only warns.
   std::string bad = good;
-  for (std::size_t i = scan + 40; i < scan + 60; ++i) bad[i] = '\xff';
+  bad.replace(scan + 100, 2, "\xff\xd9");
   put(path, bad);
   EXPECT_NE(refusal_of(path), "");
 }
