@@ -57,6 +57,9 @@ class OutputFile {
   bool flush() noexcept;
 };
 
+/// What notes and warnings say of a file whose colours are told by a profile.
+inline constexpr const char* profile_dropped = "its ICC profile is dropped: colours are taken as they are stored";
+
 /// Refuses images that no machine holds (over 2^40 bytes) or that have no pixels, before anything is allocated.
 void check_size(const std::string& path, const ImageDesc& desc);
 

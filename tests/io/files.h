@@ -1,32 +1,42 @@
-// Files for the tests of formats: a folder of their own, bytes in and out, and a round trip.
+// Files for tests of formats: a folder of their own, bytes made by hand, and what reading brings.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "io/formats/format.h"
 #include "tests/support/chain.h"
 
 namespace imgpipe::test {
 
-namespace fs = std::filesystem;
-
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("imgpipe_io_" + std::to_string(getpid()))) {
-    fs::create_directories(path_);
+  Folder() {
+    static int serial = 0;
+    const std::string name = "imgpipe_io_" + std::to_string(getpid()) + "_" + std::to_string(serial++);
+    path_ = std::filesystem::temp_directory_path() / name;
+    std::filesystem::create_directories(path_);
   }
-  ~Folder() { fs::remove_all(path_); }
+  ~Folder() { std::filesystem::remove_all(path_); }
   std::string file(const std::string& name) const { return (path_ / name).string(); }
 
  private:
-  fs::path path_;
+  std::filesystem::path path_;
 };
 
-inline void put(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+/// A new file: some file systems write one that is cut and written again to the disk at once.
+inline void put(const std::string& path, const std::string& bytes) {
+  std::filesystem::remove(path);
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 inline std::string get(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -38,9 +48,24 @@ inline std::vector<Image> pages_of(Image image) {
   return pages;
 }
 
-/// Writes without loss where the format can, and reads all pages back by content.
-inline ReadResult round_trip(const std::string& path, const std::vector<Image>& pages) {
-  format_for_output(path)->write(path, pages, {.quality = 100});
+/// Whole numbers as bytes, the lowest or the highest first.
+inline std::string little(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> 8 * i);
+  return text;
+}
+inline std::string big(std::uint64_t value, int bytes) {
+  const std::string text = little(value, bytes);
+  return {text.rbegin(), text.rend()};
+}
+inline std::string bytes_of(std::initializer_list<int> values) {
+  std::string text;
+  for (int v : values) text += static_cast<char>(v);
+  return text;
+}
+
+/// All pages of a file, by content; what its header says must be what comes.
+inline ReadResult read_file(const std::string& path) {
   const Format& format = format_of_file(path);
   const FileInfo info = format.read_info(path);
   ReadResult read = format.read(path, 0, info.pages.size());
@@ -50,32 +75,34 @@ inline ReadResult round_trip(const std::string& path, const std::vector<Image>& 
   return read;
 }
 
-/// All pages of a file, by content.
-inline ReadResult read_file(const std::string& path) {
-  const Format& format = format_of_file(path);
-  return format.read(path, 0, format.read_info(path).pages.size());
-}
-/// The same of bytes.
-inline ReadResult read_bytes(const Folder& folder, const std::string& bytes) {
-  const std::string path = folder.file("bytes");
-  put(path, bytes);
-  return read_file(path);
-}
-/// Why a file is refused; "" when it is read.
-inline std::string refusal_of(const Folder& folder, const std::string& bytes) {
+/// Why a file is refused by `read_info` and `read`; "" when one of them takes it.
+inline std::string refusal_of(const std::string& path) {
   try {
-    read_bytes(folder, bytes);
+    format_of_file(path).read_info(path);
+    format_of_file(path).read(path, 0, 1);
   } catch (const InputError& error) {
-    return error.what();
+    return error.reason;
   }
   return "";
 }
 
-/// Numbers as bytes.
-inline std::string number(std::uint64_t value, int size, bool big_endian = false) {
-  std::string bytes;
-  for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> (8 * (big_endian ? size - 1 - i : i)) & 255);
-  return bytes;
+/// Every true prefix of a good file must be refused.
+inline void expect_every_prefix_refused(const std::string& path, const std::string& good) {
+  for (std::size_t n = 0; n < good.size(); ++n) {
+    put(path, good.substr(0, n));
+    EXPECT_NE(refusal_of(path), "") << "cut to " << n << " of " << good.size();
+  }
+}
+
+/// No file may crash, whatever byte is damaged: it is read, or refused with InputError.
+inline void survive_every_flipped_byte(const std::string& path, const std::string& good) {
+  for (std::size_t i = 0; i < good.size(); ++i)
+    for (int flip : {0x01, 0x80, 0xff}) {
+      std::string bad = good;
+      bad[i] = static_cast<char>(bad[i] ^ flip);
+      put(path, bad);
+      refusal_of(path);
+    }
 }
 
 }  // namespace imgpipe::test

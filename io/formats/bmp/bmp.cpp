@@ -1,327 +1,203 @@
 #include "io/formats/bmp/bmp.h"
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
-#include "io/formats/single_image.h"
+#include "io/formats/bmp/header.h"
+#include "io/formats/bmp/run_lengths.h"
 
 namespace imgpipe::bmp {
 namespace {
 
-enum Compression : std::uint32_t { none = 0, rle8 = 1, rle4 = 2, bitfields = 3, alpha_bitfields = 6 };
-
-constexpr std::int64_t file_header_bytes = 14;
-
-/// Little-endian numbers of a block of bytes.
-struct Fields {
-  std::vector<std::byte> bytes;
-  std::uint32_t at(std::size_t offset, int size) const {
-    std::uint32_t value = 0;
-    for (int i = 0; i < size && offset + i < bytes.size(); ++i)
-      value |= std::to_integer<std::uint32_t>(bytes[offset + i]) << (8 * i);
-    return value;
-  }
-};
-
-/// Where the bits of a channel lie in a pixel.
-struct Mask {
-  std::uint32_t mask = 0;
-  std::uint8_t value(std::uint32_t pixel) const {
-    const int shift = std::countr_zero(mask);
-    const std::uint64_t most = mask >> shift, v = (pixel & mask) >> shift;
-    return static_cast<std::uint8_t>((2 * v * 255 + most) / (2 * most));
-  }
-};
-
-struct Header {
-  ImageDesc desc;
-  int bits = 0;
-  std::uint32_t compression = none;
-  bool top_down = false;
-  std::array<Mask, 4> masks{};                       ///< red, green, blue, alpha
-  std::vector<std::array<std::uint8_t, 3>> palette;  ///< red, green, blue
-  std::int64_t raster = 0;
-  std::vector<std::string> notes;
-
-  bool run_lengths() const { return compression == rle8 || compression == rle4; }
-  std::int64_t row_bytes() const { return (desc.extent.width * bits + 31) / 32 * 4; }
-};
-
-class HeaderReader {
- public:
-  explicit HeaderReader(const InputFile& file) : file_(file) {}
-
-  Header run() {
-    fields_.bytes = file_.bytes(0, file_header_bytes + 4);
-    header_.raster = fields_.at(10, 4);
-    size_ = fields_.at(14, 4);
-    if (size_ != 12 && size_ != 16 && !(size_ >= 40 && size_ <= 124))
-      fail("a header of " + std::to_string(size_) + " bytes is unknown");
-    fields_.bytes = file_.bytes(file_header_bytes, size_);
-    size_ == 12 ? core() : info();
-    read_masks();
-    read_palette();
-    describe_image();
-    check();
-    return header_;
-  }
-
- private:
-  [[noreturn]] void fail(const std::string& what) const { throw InputError(file_.path(), "damaged BMP: " + what); }
-
-  void core() {
-    header_.desc.extent = {fields_.at(4, 2), fields_.at(6, 2), 1};
-    header_.bits = static_cast<int>(fields_.at(10, 2));
-  }
-
-  void info() {
-    const auto width = static_cast<std::int32_t>(fields_.at(4, 4)),
-               height = static_cast<std::int32_t>(fields_.at(8, 4));
-    header_.top_down = height < 0;
-    header_.desc.extent = {width, std::abs(static_cast<std::int64_t>(height)), 1};
-    header_.bits = static_cast<int>(fields_.at(14, 2));
-    header_.compression = fields_.at(16, 4);
-    const auto x = static_cast<std::int32_t>(fields_.at(24, 4)), y = static_cast<std::int32_t>(fields_.at(28, 4));
-    if (x > 0 && y > 0) header_.desc.geometry = {{1000.0 / x, 1000.0 / y, 1}, {0, 0, 0}, "mm"};
-  }
-
-  void read_masks() {
-    const bool own = header_.compression == bitfields || header_.compression == alpha_bitfields;
-    if (own && header_.bits != 16 && header_.bits != 32) fail("bit fields need 16 or 32 bits a pixel");
-    if (header_.bits == 16) header_.masks = {{{0x7c00}, {0x3e0}, {0x1f}, {0}}};
-    if (header_.bits == 32) header_.masks = {{{0xff0000}, {0xff00}, {0xff}, {0}}};
-    if (!own) return;
-    const std::size_t count = header_.compression == alpha_bitfields || size_ >= 56 ? 4 : 3;
-    if (size_ == 40) fields_.bytes = file_.bytes(file_header_bytes, size_ + 4 * static_cast<std::int64_t>(count));
-    for (std::size_t c = 0; c < count; ++c) header_.masks[c].mask = fields_.at(40 + 4 * c, 4);
-    for (std::size_t c = 0; c < 3; ++c)
-      if (header_.masks[c].mask == 0) fail("a colour has no bits");
-  }
-
-  void read_palette() {
-    if (header_.bits > 8) return;
-    if (header_.bits != 1 && header_.bits != 2 && header_.bits != 4 && header_.bits != 8)
-      fail(std::to_string(header_.bits) + " bits a pixel are unknown");
-    const std::int64_t entry = size_ == 12 ? 3 : 4, begin = file_header_bytes + size_;
-    const std::int64_t stated = size_ == 12 ? 0 : fields_.at(32, 4);
-    std::int64_t count = stated > 0 ? stated : std::int64_t(1) << header_.bits;
-    if (count > std::int64_t(1) << header_.bits) fail("its palette is too long");
-    if (header_.raster > begin) count = std::min(count, (header_.raster - begin) / entry);
-    const Fields colours{file_.bytes(begin, count * entry)};
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(i * entry);
-      header_.palette.push_back({static_cast<std::uint8_t>(colours.at(at + 2, 1)),
-                                 static_cast<std::uint8_t>(colours.at(at + 1, 1)),
-                                 static_cast<std::uint8_t>(colours.at(at, 1))});
-    }
-  }
-
-  void describe_image() {
-    const bool gray =
-        !header_.palette.empty() && std::all_of(header_.palette.begin(), header_.palette.end(),
-                                                [](const auto& c) { return c[0] == c[1] && c[1] == c[2]; });
-    header_.desc.alpha = header_.bits > 8 && header_.masks[3].mask != 0;
-    header_.desc.channels = gray ? 1 : header_.desc.alpha ? 4 : 3;
-    if (header_.bits <= 8) header_.notes.push_back(gray ? "palette of grays expanded" : "palette expanded to RGB");
-    if (header_.bits == 32 && !header_.desc.alpha) header_.notes.push_back("fourth byte of each pixel is padding");
-    if (header_.bits == 16) header_.notes.push_back("16-bit pixels expanded to uint8 RGB");
-  }
-
-  void check() const {
-    const int bits = header_.bits;
-    if (header_.raster < file_header_bytes + size_) fail("its pixels begin within its header");
-    if (bits > 8 && bits != 16 && bits != 24 && bits != 32) fail(std::to_string(bits) + " bits a pixel are unknown");
-    if (header_.compression > bitfields && header_.compression != alpha_bitfields)
-      throw InputError(file_.path(), "BMP compression " + std::to_string(header_.compression) + " is not supported");
-    if ((header_.compression == rle8 && bits != 8) || (header_.compression == rle4 && bits != 4))
-      fail("run lengths do not fit its " + std::to_string(bits) + " bits a pixel");
-    if (header_.run_lengths() && header_.top_down) fail("run lengths cannot go from the top down");
-    if (bits <= 8 && header_.palette.empty()) fail("its palette is empty");
-    check_size(file_.path(), header_.desc);
-    const std::int64_t left = file_.size() - header_.raster;
-    if (header_.run_lengths())
-      return check_ratio(file_.path(), std::max<std::int64_t>(0, left), header_.desc.extent.pixels(), 1 << 15);
-    if (left < header_.row_bytes() * header_.desc.extent.height)
-      throw InputError(file_.path(), "truncated: " + std::to_string(std::max<std::int64_t>(0, left)) +
-                                         " bytes cannot hold " + describe(header_.desc));
-  }
-
-  const InputFile& file_;
-  Fields fields_;
-  std::int64_t size_ = 0;
-  Header header_;
-};
-
-/// Palette numbers to samples. Throws for a number that the palette does not have.
-void put_colour(const InputFile& file, const Header& header, unsigned index, std::uint8_t* out) {
-  if (index >= header.palette.size()) throw InputError(file.path(), "damaged BMP: a pixel is not in its palette");
-  std::copy_n(header.palette[index].begin(), header.desc.channels, out);
-}
-
-void expand_row(const InputFile& file, const Header& header, const std::uint8_t* row, std::uint8_t* out) {
-  const int bits = header.bits, channels = header.desc.channels;
-  for (std::int64_t x = 0; x < header.desc.extent.width; ++x, out += channels) {
-    if (bits <= 8) {
-      const std::int64_t at = x * bits;
-      put_colour(file, header, row[at / 8] >> (8 - bits - at % 8) & ((1 << bits) - 1), out);
-    } else if (bits == 24) {
-      std::reverse_copy(row + 3 * x, row + 3 * x + 3, out);
-    } else {
-      std::uint32_t pixel = 0;
-      for (int i = 0; i < bits / 8; ++i) pixel |= std::uint32_t(row[x * bits / 8 + i]) << (8 * i);
-      for (int c = 0; c < channels; ++c) out[c] = header.masks[c].value(pixel);
-    }
-  }
-}
-
-/// Palette numbers, row by row from the bottom; pixels that the runs skip are 0.
-std::vector<std::uint8_t> decode_runs(const InputFile& file, const Header& header) {
-  const std::int64_t width = header.desc.extent.width, height = header.desc.extent.height;
-  const std::vector<std::byte> code = file.bytes(header.raster, file.size() - header.raster);
-  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(width * height), 0);
-  std::int64_t x = 0, y = 0;
-  std::size_t at = 0;
-  const auto next = [&]() -> int {
-    if (at >= code.size()) throw InputError(file.path(), "truncated: the runs end too early");
-    return std::to_integer<int>(code[at++]);
-  };
-  const auto put = [&](int value) {
-    if (x >= width || y >= height) throw InputError(file.path(), "damaged BMP: a run leaves the image");
-    pixels[static_cast<std::size_t>(y * width + x++)] = static_cast<std::uint8_t>(value);
-  };
-  const bool nibbles = header.compression == rle4;
-  const auto part = [&](int byte, int i) { return !nibbles ? byte : i % 2 == 0 ? byte >> 4 : byte & 15; };
-  for (;;) {
-    const int count = next(), value = next();
-    if (count > 0) {
-      for (int i = 0; i < count; ++i) put(part(value, i));
-    } else if (value == 0) {
-      x = 0, ++y;
-    } else if (value == 1) {
-      return pixels;
-    } else if (value == 2) {
-      x += next(), y += next();
-    } else {
-      int byte = 0;
-      for (int i = 0; i < value; ++i) put(part(!nibbles || i % 2 == 0 ? byte = next() : byte, i));
-      if ((nibbles ? (value + 1) / 2 : value) % 2 == 1) next();
-    }
-  }
-}
-
-void read_runs(const InputFile& file, const Header& header, Image& image) {
-  const std::vector<std::uint8_t> pixels = decode_runs(file, header);
-  const std::int64_t width = header.desc.extent.width, height = header.desc.extent.height;
-  for (std::int64_t y = 0; y < height; ++y)
-    for (std::int64_t x = 0; x < width; ++x)
-      put_colour(file, header, pixels[static_cast<std::size_t>((height - 1 - y) * width + x)],
-                 image.samples<std::uint8_t>() + (y * width + x) * header.desc.channels);
-}
-
-void read_rows(const InputFile& file, const Header& header, Image& image) {
-  const std::int64_t height = header.desc.extent.height, samples = header.desc.extent.width * header.desc.channels;
-  std::vector<std::uint8_t> row(static_cast<std::size_t>(header.row_bytes()));
-  for (std::int64_t y = 0; y < height; ++y) {
-    file.read(header.raster + y * header.row_bytes(), std::as_writable_bytes(std::span(row)));
-    const std::int64_t to = header.top_down ? y : height - 1 - y;
-    expand_row(file, header, row.data(), image.samples<std::uint8_t>() + to * samples);
-  }
-}
+constexpr std::int64_t largest_file = 0xffffffff, largest_side = 0x7fffffff;
 
 FileInfo read_info(const std::string& path) {
   const InputFile file(path);
-  const Header header = HeaderReader(file).run();
-  return {{header.desc}, false, header.run_lengths() ? "run lengths" : "none", header.notes};
+  const Header header = read_header(file);
+  return {{header.desc}, false, header.run_lengths() ? "rle" : "none", header.notes};
+}
+
+/// A row of palette indices of `bits` bits each.
+void expand_row(const InputFile& file, const Header& header, const std::uint8_t* row, int bits, std::uint8_t* out) {
+  const int channels = header.desc.channels, in_byte = 8 / bits;
+  for (std::int64_t x = 0; x < header.desc.extent.width; ++x, out += channels) {
+    const int shift = 8 - bits - static_cast<int>(x % in_byte) * bits;
+    const std::size_t index = row[x / in_byte] >> shift & ((1 << bits) - 1);
+    if (index >= header.palette.size())
+      throw InputError(file.path(), "damaged: a pixel's colour is not in the palette");
+    for (int c = 0; c < channels; ++c) out[c] = header.palette[index][static_cast<std::size_t>(c)];
+  }
+}
+
+void reverse_colours(const std::uint8_t* in, std::int64_t pixels, std::uint8_t* out) {
+  for (std::int64_t x = 0; x < pixels; ++x, in += 3, out += 3) {
+    out[0] = in[2];
+    out[1] = in[1];
+    out[2] = in[0];
+  }
+}
+
+void unmask_row(const Header& header, const std::uint8_t* row, std::uint8_t* out) {
+  const int bytes = header.bits / 8, channels = header.desc.channels;
+  for (std::int64_t x = 0; x < header.desc.extent.width; ++x, row += bytes, out += channels) {
+    std::uint32_t pixel = 0;
+    for (int i = 0; i < bytes; ++i) pixel |= std::uint32_t{row[i]} << 8 * i;
+    for (int c = 0; c < channels; ++c) out[c] = header.masks[static_cast<std::size_t>(c)].sample(pixel);
+  }
+}
+
+void read_row(const InputFile& file, const Header& header, const std::uint8_t* row, std::uint8_t* out) {
+  if (header.bits <= 8)
+    expand_row(file, header, row, header.bits, out);
+  else if (header.bits == 24)
+    reverse_colours(row, header.desc.extent.width, out);
+  else
+    unmask_row(header, row, out);
+}
+
+Image read_rows(const InputFile& file, const Header& header) {
+  Image image(header.desc);
+  const std::int64_t height = header.desc.extent.height, row_bytes = header.desc.bytes() / height;
+  std::vector<std::uint8_t> row(static_cast<std::size_t>(header.stride()));
+  for (std::int64_t stored = 0; stored < height; ++stored) {
+    file.read(header.offset + stored * header.stride(), std::as_writable_bytes(std::span(row)));
+    const std::int64_t y = header.top_down ? stored : height - 1 - stored;
+    read_row(file, header, row.data(), image.samples<std::uint8_t>() + y * row_bytes);
+  }
+  return image;
+}
+
+Image read_run_lengths(const InputFile& file, const Header& header, std::vector<std::string>& warnings) {
+  const Indices indices = decode_run_lengths(file, header);
+  if (indices.skipped) warnings.push_back("the RLE data skip pixels; they have the palette's first colour");
+  Image image(header.desc);
+  const std::int64_t width = header.desc.extent.width, height = header.desc.extent.height;
+  for (std::int64_t y = 0; y < height; ++y)
+    expand_row(file, header, indices.values.data() + (height - 1 - y) * width, 8,
+               image.samples<std::uint8_t>() + y * width * header.desc.channels);
+  return image;
 }
 
 ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   if (!wants_the_page(path, first, count)) return {};
   const InputFile file(path);
-  const Header header = HeaderReader(file).run();
-  Image image(header.desc);
-  header.run_lengths() ? read_runs(file, header, image) : read_rows(file, header, image);
+  const Header header = read_header(file);
   ReadResult result;
   result.notes = header.notes;
-  result.pages.push_back(std::move(image));
+  if (header.profile) result.warnings.push_back(profile_dropped);
+  result.pages.push_back(header.run_lengths() ? read_run_lengths(file, header, result.warnings)
+                                              : read_rows(file, header));
   return result;
+}
+
+/// The rows of a file that is to be written, and all before them.
+struct Layout {
+  int bits = 24;
+  std::int64_t header_bytes = 40, palette_bytes = 0, stride = 0;
+  std::int64_t offset() const { return file_header_bytes + header_bytes + palette_bytes; }
+};
+
+Layout layout_of(const ImageDesc& desc) {
+  Layout layout;
+  layout.bits = 8 * desc.channels;
+  if (desc.channels == 1) layout.palette_bytes = 256 * 4;
+  if (desc.channels == 4) layout.header_bytes = 108;
+  layout.stride = (desc.extent.width * layout.bits + 31) / 32 * 4;
+  return layout;
 }
 
 std::optional<std::string> cannot_hold(const std::string&, const ImageDesc& desc, std::size_t pages) {
   if (auto reason = not_one_2d_image("BMP", desc, pages)) return reason;
-  const bool channels_fit = desc.alpha ? desc.channels == 4 : desc.channels == 1 || desc.channels == 3;
-  if (desc.dtype != DType::u8 || !channels_fit)
-    return cannot_hold_samples("BMP", "uint8 gray, RGB or RGBA", desc, "write .png or .tif");
-  const bool fits =
-      desc.extent.width < 1 << 30 && desc.extent.height < 1 << 30 && desc.bytes() < (std::int64_t(1) << 32) - 4096;
-  return fits ? std::nullopt : std::optional<std::string>("BMP holds up to 4 GiB: write .tif");
+  const char* holds = "uint8 gray, RGB or RGBA";
+  if (desc.dtype != DType::u8)
+    return cannot_hold_samples("BMP", holds, desc, "write .png or .tif, or add a step `rescale: uint8`");
+  if (desc.channels != (desc.alpha ? 4 : 3) && (desc.channels != 1 || desc.alpha))
+    return cannot_hold_samples("BMP", holds, desc, "write .png or .tif");
+  const Layout layout = layout_of(desc);
+  if (desc.extent.width > largest_side || desc.extent.height > largest_side ||
+      layout.stride > (largest_file - layout.offset()) / desc.extent.height)
+    return "BMP holds up to 4 GiB: write .png or .tif";
+  return std::nullopt;
 }
 
-void append(std::vector<std::byte>& bytes, std::uint32_t value, int size) {
-  for (int i = 0; i < size; ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i) & 255));
-}
-
-std::uint32_t pixels_per_metre(const Geometry& geometry, int axis) {
-  const double metres = geometry.unit == "m" ? 1 : geometry.unit == "mm" ? 1e-3 : geometry.unit == "um" ? 1e-6 : 0;
-  const double density = metres > 0 ? std::round(1 / (geometry.spacing[axis] * metres)) : 0;
-  return density >= 1 && density < 0x7fffffff ? static_cast<std::uint32_t>(density) : 0;
-}
-
-/// File header, image header (V4 when there is alpha) and the palette of grays.
-std::vector<std::byte> headers(const ImageDesc& desc, std::int64_t row_bytes) {
-  const int channels = desc.channels;
-  const std::uint32_t size = desc.alpha ? 108 : 40, colours = channels == 1 ? 256 : 0;
-  const std::uint32_t raster = 14 + size + 4 * colours;
-  const auto image_bytes = static_cast<std::uint32_t>(row_bytes * desc.extent.height);
-  std::vector<std::byte> bytes{std::byte{'B'}, std::byte{'M'}};
-  for (std::uint32_t field : {raster + image_bytes, 0u, raster, size, static_cast<std::uint32_t>(desc.extent.width),
-                              static_cast<std::uint32_t>(desc.extent.height)})
-    append(bytes, field, 4);
-  append(bytes, 1, 2);
-  append(bytes, static_cast<std::uint32_t>(8 * channels), 2);
-  for (std::uint32_t field : {desc.alpha ? std::uint32_t(bitfields) : std::uint32_t(none), image_bytes,
-                              pixels_per_metre(desc.geometry, 0), pixels_per_metre(desc.geometry, 1), colours, 0u})
-    append(bytes, field, 4);
-  if (desc.alpha) {
-    for (std::uint32_t field : {0xff0000u, 0xff00u, 0xffu, 0xff000000u, 0x73524742u}) append(bytes, field, 4);
-    bytes.resize(raster);
+class Numbers {
+ public:
+  Numbers& number(std::int64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) text_ += static_cast<char>(value >> 8 * i);
+    return *this;
   }
-  for (std::uint32_t i = 0; i < colours; ++i) append(bytes, i * 0x10101u, 4);
-  return bytes;
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::int64_t pixels_per_metre(double spacing, const std::string& unit) {
+  const double metre = unit == "m" ? 1 : unit == "mm" ? 1e3 : unit == "um" ? 1e6 : unit == "nm" ? 1e9 : 0;
+  const double pixels = std::round(metre / spacing);
+  return pixels >= 1 && pixels <= static_cast<double>(largest_side) ? static_cast<std::int64_t>(pixels) : 0;
+}
+
+std::string headers_of(const ImageDesc& desc, const Layout& layout) {
+  const std::int64_t pixel_bytes = layout.stride * desc.extent.height;
+  const Geometry& g = desc.geometry;
+  Numbers out;
+  out.number('B' | 'M' << 8, 2).number(layout.offset() + pixel_bytes, 4).number(0, 4).number(layout.offset(), 4);
+  out.number(layout.header_bytes, 4).number(desc.extent.width, 4).number(desc.extent.height, 4);
+  out.number(1, 2).number(layout.bits, 2);
+  out.number(static_cast<int>(desc.channels == 4 ? Compression::masks : Compression::none), 4).number(pixel_bytes, 4);
+  out.number(pixels_per_metre(g.spacing[0], g.unit), 4).number(pixels_per_metre(g.spacing[1], g.unit), 4);
+  out.number(desc.channels == 1 ? 256 : 0, 4).number(0, 4);
+  for (int i = 0; i < 256 && desc.channels == 1; ++i) out.number(i * 0x010101, 4);
+  if (desc.channels == 4) {
+    for (std::int64_t mask : {0xff0000ll, 0xff00ll, 0xffll, 0xff000000ll}) out.number(mask, 4);
+    out.number(0x73524742, 4);  // the colour space "sRGB": end points and gammas do not count
+    for (int i = 0; i < 12; ++i) out.number(0, 4);
+  }
+  return out.text();
+}
+
+void write_row(const std::uint8_t* in, const ImageDesc& desc, std::uint8_t* out) {
+  const std::int64_t width = desc.extent.width;
+  if (desc.channels == 1) std::memcpy(out, in, static_cast<std::size_t>(width));
+  if (desc.channels == 3) reverse_colours(in, width, out);
+  for (std::int64_t i = 0; desc.channels == 4 && i < 4 * width; i += 4) {
+    out[i] = in[i + 2];
+    out[i + 1] = in[i + 1];
+    out[i + 2] = in[i];
+    out[i + 3] = in[i + 3];
+  }
 }
 
 void write(const std::string& path, std::span<const Image> pages, const WriteOptions&) {
   const Image& image = the_image(path, pages, spec());
   const ImageDesc& desc = image.desc();
-  const std::int64_t samples = desc.extent.width * desc.channels, row_bytes = (samples + 3) / 4 * 4;
+  const Layout layout = layout_of(desc);
+  const std::string headers = headers_of(desc, layout);
   OutputFile out(path);
-  const std::vector<std::byte> head = headers(desc, row_bytes);
-  out.write(head.data(), head.size());
-  std::vector<std::uint8_t> row(static_cast<std::size_t>(row_bytes), 0);
+  out.write(headers.data(), headers.size());
+  std::vector<std::uint8_t> row(static_cast<std::size_t>(layout.stride));
   for (std::int64_t y = desc.extent.height - 1; y >= 0; --y) {
-    std::memcpy(row.data(), image.samples<std::uint8_t>() + y * samples, static_cast<std::size_t>(samples));
-    if (desc.channels > 1)
-      for (std::int64_t x = 0; x < samples; x += desc.channels) std::swap(row[x], row[x + 2]);
+    write_row(image.samples<std::uint8_t>() + y * desc.extent.width * desc.channels, desc, row.data());
     out.write(row.data(), row.size());
   }
   out.close();
 }
 
+/// Two letters are little to go by: the size of the second header must be one that there is.
 bool sniff(std::span<const std::byte> head) {
   if (head.size() < 18 || std::memcmp(head.data(), "BM", 2) != 0) return false;
-  const int size = std::to_integer<int>(head[14]);
-  return head[15] == std::byte{0} && (size == 12 || size == 16 || (size >= 40 && size <= 124));
+  const bool small = head[15] == std::byte{0} && head[16] == std::byte{0} && head[17] == std::byte{0};
+  return small && head[14] >= std::byte{12} && head[14] <= std::byte{124};
 }
 
 }  // namespace
 
 Format spec() {
   return {.name = "bmp",
-          .summary = "BMP: uint8 gray or RGB, with or without alpha; not compressed",
-          .suffixes = {".bmp", ".dib"},
-          .priority = 20,
+          .summary = "BMP: uint8 gray, RGB or RGBA; not compressed",
+          .suffixes = {".bmp"},
+          .priority = 5,
           .sniff = sniff,
           .read_info = read_info,
           .read = read,

@@ -1,6 +1,5 @@
-// BMP files, Windows and OS/2: palettes, bitfields and run lengths are expanded to uint8 gray, RGB or RGBA.
-// A palette of grays is one channel: BMP has no other way to hold gray. Written are 8-bit gray, 24-bit RGB and 32-bit
-// RGBA.
+// BMP files of Windows and OS/2: palettes, 16 to 32 bits a pixel with any masks, run lengths, either row order.
+// A palette of grays is read as gray; alpha is read where the file declares a mask for it; resolution is the spacing.
 #pragma once
 
 #include "io/formats/format.h"

@@ -1,13 +1,14 @@
 #include "io/formats/jpeg/jpeg.h"
 
+#include <cstdio>
+// jpeglib.h needs the declarations of cstdio before it.
 #include <jpeglib.h>
 
 #include <algorithm>
 #include <cmath>
 #include <csetjmp>
-#include <cstdio>
 #include <cstring>
-#include <limits>
+#include <memory>
 
 #include "io/formats/orientation.h"
 #include "io/formats/single_image.h"
@@ -15,12 +16,16 @@
 namespace imgpipe::jpeg {
 namespace {
 
+constexpr double mm_per_inch = 25.4, mm_per_cm = 10;
+
+/// Bytes of pixels a byte of the file: a block of 64 samples takes two bits or more, but arithmetic codes go far below.
+constexpr std::int64_t huffman_best_ratio = 2048, arithmetic_best_ratio = 1 << 17;
+
 /// The library's errors jump back; its first warning is kept.
 struct Errors {
   jpeg_error_mgr manager;
   std::jmp_buf back;
   char text[JMSG_LENGTH_MAX] = "";
-  bool only_end_missing = true;
 };
 
 void on_error(j_common_ptr info) {
@@ -42,132 +47,118 @@ jpeg_error_mgr* set_up(Errors& errors) {
   return manager;
 }
 
+/// One decoding of a file's bytes. The steps are left by a jump when they fail: they have only plain locals.
+struct Decoder {
+  explicit Decoder(std::span<const std::byte> bytes) : bytes(bytes) { info.err = set_up(errors); }
+  ~Decoder() { jpeg_destroy_decompress(&info); }
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  bool cmyk() const { return info.out_color_space == JCS_CMYK; }
+  int warnings() const { return static_cast<int>(errors.manager.num_warnings); }
+
+  bool read_header() {
+    if (setjmp(errors.back)) return false;
+    jpeg_create_decompress(&info);
+    jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<unsigned long>(bytes.size()));
+    jpeg_save_markers(&info, JPEG_APP0 + 1, 0xffff);
+    jpeg_save_markers(&info, JPEG_APP0 + 2, 16);  // enough to know an ICC profile by its name
+    jpeg_read_header(&info, TRUE);
+    const bool inks = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
+    info.out_color_space = inks ? JCS_CMYK : info.jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;
+    return true;
+  }
+
+  /// Rows of gray, RGB or CMYK, one behind the other.
+  bool read_rows(std::byte* rows) {
+    if (setjmp(errors.back)) return false;
+    jpeg_start_decompress(&info);
+    const std::size_t stride = std::size_t(info.output_width) * static_cast<std::size_t>(info.output_components);
+    while (info.output_scanline < info.output_height) {
+      auto* row = reinterpret_cast<JSAMPROW>(rows + stride * info.output_scanline);
+      jpeg_read_scanlines(&info, &row, 1);
+    }
+    complete = all_scans_came();
+    jpeg_finish_decompress(&info);
+    return true;
+  }
+
+  /// A progressive file that was cut between two scans decodes without a warning, but coarsely.
+  bool all_scans_came() const {
+    if (!info.progressive_mode || !info.coef_bits) return true;
+    for (int c = 0; c < info.num_components; ++c)
+      if (!std::ranges::all_of(info.coef_bits[c], [](int missing) { return missing == 0; })) return false;
+    return true;
+  }
+
+  std::span<const std::byte> bytes;
+  Errors errors;
+  jpeg_decompress_struct info{};
+  bool complete = true;
+};
+
+bool begins_with(const jpeg_marker_struct& marker, int app, const char* name, std::size_t size) {
+  return marker.marker == JPEG_APP0 + app && marker.data_length >= size && std::memcmp(marker.data, name, size) == 0;
+}
+
 struct Header {
   ImageDesc desc;
   int orientation = 1;
   bool cmyk = false, profile = false;
 };
 
-/// Blocks of 64 samples take a bit or more but with arithmetic coding, which spares most of that for plain colour.
-constexpr std::int64_t best_ratio = 100'000;
-
-/// JFIF's density as spacing.
-Geometry geometry_of(const jpeg_decompress_struct& info) {
-  const double mm = info.density_unit == 1 ? 25.4 : info.density_unit == 2 ? 10 : 0;
-  if (!info.saw_JFIF_marker || mm == 0 || info.X_density == 0 || info.Y_density == 0) return {};
-  return {{mm / info.X_density, mm / info.Y_density, 1}, {0, 0, 0}, "mm"};
+void set_spacing(Geometry& geometry, const jpeg_decompress_struct& info) {
+  const double mm = info.density_unit == 1 ? mm_per_inch : info.density_unit == 2 ? mm_per_cm : 0;
+  if (!info.saw_JFIF_marker || mm == 0 || info.X_density == 0 || info.Y_density == 0) return;
+  geometry.spacing = {mm / info.X_density, mm / info.Y_density, 1};
+  geometry.unit = "mm";
 }
 
-bool has_profile(const jpeg_decompress_struct& info) {
-  for (jpeg_saved_marker_ptr m = info.marker_list; m; m = m->next)
-    if (m->marker == JPEG_APP0 + 2 && m->data_length > 12 && std::memcmp(m->data, "ICC_PROFILE", 12) == 0) return true;
-  return false;
-}
-
-/// EXIF orientation of a saved APP1 marker.
-int orientation_of(const jpeg_decompress_struct& info) {
-  for (jpeg_saved_marker_ptr m = info.marker_list; m; m = m->next)
-    if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && std::memcmp(m->data, "Exif\0\0", 6) == 0)
-      return exif_orientation({reinterpret_cast<const std::byte*>(m->data), m->data_length});
-  return 1;
-}
-
-/// Decodes into `rows` (RGB, gray or CMYK), or only the header when it is nullptr. No C++ object lives across a jump.
-bool decode(const std::byte* data, std::size_t size, Errors& errors, jpeg_decompress_struct& info, Header& header,
-            std::vector<std::byte>* rows) {
-  if (setjmp(errors.back)) {
-    jpeg_destroy_decompress(&info);
-    return false;
-  }
-  jpeg_create_decompress(&info);
-  jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(data), static_cast<unsigned long>(size));
-  jpeg_save_markers(&info, JPEG_APP0 + 1, 0xffff);
-  jpeg_save_markers(&info, JPEG_APP0 + 2, 0xffff);
-  jpeg_read_header(&info, TRUE);
-  header.orientation = orientation_of(info);
-  header.profile = has_profile(info);
-  header.desc.geometry = geometry_of(info);
-  header.cmyk = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
-  info.out_color_space = header.cmyk ? JCS_CMYK : info.jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;
+Header header_of(const std::string& path, const Decoder& decoder, std::int64_t file_size) {
+  const jpeg_decompress_struct& info = decoder.info;
+  Header header;
+  header.cmyk = decoder.cmyk();
   header.desc.extent = {static_cast<std::int64_t>(info.image_width), static_cast<std::int64_t>(info.image_height), 1};
   header.desc.channels = info.out_color_space == JCS_GRAYSCALE ? 1 : 3;
-  if (rows) {
-    jpeg_start_decompress(&info);
-    const std::size_t stride = std::size_t(info.output_width) * info.output_components;
-    rows->resize(stride * info.output_height);
-    while (info.output_scanline < info.output_height) {
-      auto* row = reinterpret_cast<JSAMPROW>(rows->data() + stride * info.output_scanline);
-      jpeg_read_scanlines(&info, &row, 1);
-    }
-    jpeg_finish_decompress(&info);
+  set_spacing(header.desc.geometry, info);
+  for (jpeg_saved_marker_ptr m = info.marker_list; m; m = m->next) {
+    if (header.orientation == 1 && begins_with(*m, 1, "Exif\0\0", 6))
+      header.orientation = exif_orientation({reinterpret_cast<const std::byte*>(m->data), m->data_length});
+    header.profile |= begins_with(*m, 2, "ICC_PROFILE", 12);
   }
-  jpeg_destroy_decompress(&info);
-  return true;
+  check_size(path, header.desc);
+  check_ratio(path, file_size, header.desc.bytes(), info.arith_code ? arithmetic_best_ratio : huffman_best_ratio);
+  return header;
 }
 
 /// Lossless (SOF3) and 12-bit files are told apart from broken ones.
-std::string refusal(const Errors& errors) {
-  const std::string text = errors.text;
+std::string refusal(const Decoder& decoder) {
+  const std::string text = decoder.errors.text;
   if (text.find("SOF type 0xc3") != std::string::npos) return "lossless JPEG (SOF3) is not supported";
   if (text.find("precision") != std::string::npos) return "this JPEG is not 8-bit: " + text;
   return "corrupt JPEG: " + text;
-}
-
-struct Decoded {
-  Header header;
-  std::vector<std::byte> rows;
-  std::string warning;
-};
-
-Decoded decode_file(const std::string& path, bool pixels) {
-  const InputFile file(path);
-  // A whole decode needs all bytes; headers lie in front, EXIF and profiles included.
-  const std::int64_t wanted = pixels ? file.size() : std::min<std::int64_t>(file.size(), 4 << 20);
-  std::vector<std::byte> data = file.bytes(0, wanted);
-  const bool ends =
-      data.size() >= 2 && data[data.size() - 2] == std::byte{0xff} && data[data.size() - 1] == std::byte{0xd9};
-  Decoded decoded;
-  Errors errors;
-  jpeg_decompress_struct info{};
-  info.err = set_up(errors);
-  if (!decode(data.data(), data.size(), errors, info, decoded.header, nullptr)) throw InputError(path, refusal(errors));
-  check_size(path, decoded.header.desc);
-  check_ratio(path, file.size(), decoded.header.desc.bytes(), best_ratio);
-  if (!pixels) return decoded;
-  errors = {};
-  info = {};
-  info.err = set_up(errors);
-  if (!decode(data.data(), data.size(), errors, info, decoded.header, &decoded.rows))
-    throw InputError(path, refusal(errors));
-  if (errors.manager.num_warnings == 0) return decoded;
-  if (ends) throw InputError(path, "corrupt JPEG: " + std::string(errors.text));
-  // Without its last two bytes a file may still be whole: then the end marker alone heals it.
-  data.push_back(std::byte{0xff});
-  data.push_back(std::byte{0xd9});
-  Errors again;
-  jpeg_decompress_struct second{};
-  second.err = set_up(again);
-  if (!decode(data.data(), data.size(), again, second, decoded.header, &decoded.rows) || again.manager.num_warnings > 0)
-    throw InputError(path, "truncated JPEG: " + std::string(errors.text));
-  decoded.warning = "the end-of-image marker is missing; all pixels were decoded";
-  return decoded;
 }
 
 std::vector<std::string> notes_of(const Header& header) {
   std::vector<std::string> notes;
   if (header.orientation > 1) notes.push_back(orientation_note(header.orientation));
   if (header.cmyk) notes.push_back("CMYK converted to RGB");
-  if (header.profile) notes.push_back("ICC profile not kept");
+  if (header.profile) notes.push_back(profile_dropped);
   return notes;
 }
 
 FileInfo read_info(const std::string& path) {
-  Decoded decoded = decode_file(path, false);
-  orient(decoded.header.desc, decoded.header.orientation);
-  return {{decoded.header.desc}, false, "jpeg", notes_of(decoded.header)};
+  const InputFile file(path);
+  // Headers lie in front, EXIF and profiles included.
+  const std::vector<std::byte> bytes = file.bytes(0, std::min<std::int64_t>(file.size(), 4 << 20));
+  Decoder decoder(bytes);
+  if (!decoder.read_header()) throw InputError(path, refusal(decoder));
+  Header header = header_of(path, decoder, file.size());
+  orient(header.desc, header.orientation);
+  return {{header.desc}, false, "jpeg", notes_of(header)};
 }
 
-/// CMYK as stored in files with Adobe's marker is inverted; libjpeg leaves it so. Files without are not.
+/// Files with Adobe's marker store CMYK inverted, and libjpeg leaves it so; files without do not.
 void cmyk_to_rgb(const std::vector<std::byte>& rows, bool inverted, Image& image) {
   auto* out = image.samples<std::uint8_t>();
   for (std::int64_t i = 0; i < image.desc().extent.pixels(); ++i)
@@ -178,28 +169,46 @@ void cmyk_to_rgb(const std::vector<std::byte>& rows, bool inverted, Image& image
     }
 }
 
-bool has_adobe_marker(const std::string& path) {
-  const InputFile file(path);
-  const std::vector<std::byte> data = file.bytes(0, std::min<std::int64_t>(file.size(), 1 << 20));
-  const char adobe[] = "Adobe";
-  for (std::size_t i = 0; i + 9 < data.size(); ++i)
-    if (data[i] == std::byte{0xff} && data[i + 1] == std::byte{0xee} && std::memcmp(&data[i + 4], adobe, 5) == 0)
-      return true;
-  return false;
+bool read_pixels(Decoder& decoder, const Header& header, Image& image) {
+  if (!header.cmyk) return decoder.read_rows(image.data());
+  std::vector<std::byte> rows(static_cast<std::size_t>(4 * header.desc.extent.pixels()));
+  if (!decoder.read_rows(rows.data())) return false;
+  cmyk_to_rgb(rows, decoder.info.saw_Adobe_marker != 0, image);
+  return true;
+}
+
+bool has_end_marker(std::span<const std::byte> bytes) {
+  return bytes.size() >= 2 && bytes[bytes.size() - 2] == std::byte{0xff} && bytes.back() == std::byte{0xd9};
+}
+
+/// Without its last two bytes a file may still be whole: then the end marker alone heals it.
+void read_with_end_marker(const std::string& path, std::vector<std::byte>& bytes, const Decoder& first, Image& image) {
+  bytes.push_back(std::byte{0xff});
+  bytes.push_back(std::byte{0xd9});
+  Decoder decoder(bytes);
+  const bool read = decoder.read_header() && read_pixels(decoder, header_of(path, decoder, std::ssize(bytes)), image);
+  if (!read || decoder.warnings() > 0 || !decoder.complete)
+    throw InputError(path, "truncated JPEG: " + std::string(first.errors.text));
 }
 
 ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   ReadResult result;
   if (!wants_the_page(path, first, count)) return result;
-  Decoded decoded = decode_file(path, true);
-  result.notes = notes_of(decoded.header);
-  if (!decoded.warning.empty()) result.warnings.push_back(decoded.warning);
-  Image image(decoded.header.desc);
-  if (decoded.header.cmyk)
-    cmyk_to_rgb(decoded.rows, has_adobe_marker(path), image);
-  else
-    std::memcpy(image.data(), decoded.rows.data(), decoded.rows.size());
-  result.pages.push_back(apply_orientation(std::move(image), decoded.header.orientation));
+  const InputFile file(path);
+  std::vector<std::byte> bytes = file.bytes(0, file.size());
+  Decoder decoder(bytes);
+  if (!decoder.read_header()) throw InputError(path, refusal(decoder));
+  const Header header = header_of(path, decoder, file.size());
+  Image image(header.desc);
+  if (!read_pixels(decoder, header, image)) throw InputError(path, refusal(decoder));
+  if (decoder.warnings() > 0) {
+    if (has_end_marker(bytes)) throw InputError(path, refusal(decoder));
+    read_with_end_marker(path, bytes, decoder, image);
+    result.warnings.push_back("the end-of-image marker is missing; all pixels were decoded");
+  }
+  result.notes = notes_of(header);
+  if (header.profile) result.warnings.push_back(profile_dropped);
+  result.pages.push_back(apply_orientation(std::move(image), header.orientation));
   return result;
 }
 
@@ -212,26 +221,30 @@ std::optional<std::string> cannot_hold(const std::string&, const ImageDesc& desc
   return std::nullopt;
 }
 
-/// JFIF holds whole numbers an inch or a centimetre: the better of the two.
-void set_density(const Geometry& geometry, jpeg_compress_struct& info) {
-  const double mm = geometry.unit == "m" ? 1000 : geometry.unit == "mm" ? 1 : geometry.unit == "um" ? 1e-3 : 0;
-  if (mm == 0) return;
-  const auto off = [](double v) { return std::abs(v - std::round(v)) / v; };
-  double x[2], y[2];
-  for (int u = 0; u < 2; ++u) {
-    x[u] = (u == 0 ? 25.4 : 10) / (geometry.spacing[0] * mm);
-    y[u] = (u == 0 ? 25.4 : 10) / (geometry.spacing[1] * mm);
+struct Density {
+  int unit = 0, x = 1, y = 1;
+};
+
+/// Whole dots an inch or a centimetre, whichever comes closer.
+Density density_of(const Geometry& g) {
+  const double mm = g.unit == "m" ? 1e3 : g.unit == "mm" ? 1 : g.unit == "um" ? 1e-3 : g.unit == "nm" ? 1e-6 : 0;
+  Density best;
+  if (mm == 0) return best;
+  double least = 1;
+  for (int unit : {1, 2}) {
+    const double dots = unit == 1 ? mm_per_inch : mm_per_cm;
+    const double x = dots / (g.spacing[0] * mm), y = dots / (g.spacing[1] * mm);
+    const bool fits = std::round(x) >= 1 && std::round(y) >= 1 && x <= 65535 && y <= 65535;
+    const double error = std::abs(std::round(x) / x - 1) + std::abs(std::round(y) / y - 1);
+    if (!fits || error >= least) continue;
+    best = {unit, static_cast<int>(std::round(x)), static_cast<int>(std::round(y))};
+    least = error;
   }
-  const int unit = off(x[0]) + off(y[0]) <= off(x[1]) + off(y[1]) ? 0 : 1;
-  const double across = std::round(x[unit]), down = std::round(y[unit]);
-  if (!(across >= 1 && down >= 1 && across <= 65535 && down <= 65535)) return;
-  info.density_unit = static_cast<UINT8>(unit + 1);
-  info.X_density = static_cast<UINT16>(across);
-  info.Y_density = static_cast<UINT16>(down);
+  return best;
 }
 
-bool encode(const Image& image, int quality, Errors& errors, jpeg_compress_struct& info, unsigned char** bytes,
-            unsigned long* size) {
+bool encode(const Image& image, int quality, const Density& density, Errors& errors, jpeg_compress_struct& info,
+            unsigned char** bytes, unsigned long* size) {
   if (setjmp(errors.back)) {
     jpeg_destroy_compress(&info);
     return false;
@@ -244,7 +257,9 @@ bool encode(const Image& image, int quality, Errors& errors, jpeg_compress_struc
   info.in_color_space = image.desc().channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, quality, TRUE);
-  set_density(image.desc().geometry, info);
+  info.density_unit = static_cast<UINT8>(density.unit);
+  info.X_density = static_cast<UINT16>(density.x);
+  info.Y_density = static_cast<UINT16>(density.y);
   jpeg_start_compress(&info, TRUE);
   const std::size_t stride = std::size_t(info.image_width) * info.input_components;
   while (info.next_scanline < info.image_height) {
@@ -263,7 +278,7 @@ void write(const std::string& path, std::span<const Image> pages, const WriteOpt
   info.err = set_up(errors);
   unsigned char* bytes = nullptr;
   unsigned long size = 0;
-  const bool encoded = encode(image, options.quality, errors, info, &bytes, &size);
+  const bool encoded = encode(image, options.quality, density_of(image.desc().geometry), errors, info, &bytes, &size);
   const std::unique_ptr<unsigned char, void (*)(void*)> owner(bytes, std::free);
   if (!encoded) throw InputError(path, std::string("cannot be encoded: ") + errors.text);
   OutputFile file(path);

@@ -22,7 +22,8 @@ constexpr png_uint_32 largest_side = 0x7fffffff;
 struct Chunks {
   std::int64_t compressed_bytes = 0;
   int orientation = 1;
-  bool animated = false, profile = false;
+  bool animated = false;
+  bool profile = false;
 };
 
 std::uint32_t big_endian_32(const std::byte* p) {
@@ -117,8 +118,12 @@ void read_header(Reader& reader) {
   png_read_info(png, reader.info);
 }
 
+/// Palettes stay indices of a byte each: libpng would give indices outside the palette a colour.
 void ask_for_whole_samples(Reader& reader) {
-  png_set_expand(reader.png);
+  if (png_get_color_type(reader.png, reader.info) == PNG_COLOR_TYPE_PALETTE)
+    png_set_packing(reader.png);
+  else
+    png_set_expand(reader.png);
   if constexpr (std::endian::native == std::endian::little) png_set_swap(reader.png);
   png_read_update_info(reader.png, reader.info);
 }
@@ -144,6 +149,7 @@ void run_or_throw(Reader& reader, Reader::Step step) {
 struct Header {
   ImageDesc desc;
   int orientation = 1;
+  bool palette = false;
   std::vector<std::string> notes;
 };
 
@@ -160,7 +166,7 @@ Header header_of(Reader& reader, const Chunks& chunks) {
   const int colour = png_get_color_type(reader.png, reader.info);
   const bool palette = colour == PNG_COLOR_TYPE_PALETTE;
   const bool transparency = png_get_valid(reader.png, reader.info, PNG_INFO_tRNS) != 0;
-  Header header;
+  Header header{.palette = palette};
   ImageDesc& desc = header.desc;
   desc.dtype = bits == 16 ? DType::u16 : DType::u8;
   desc.extent = {png_get_image_width(reader.png, reader.info), png_get_image_height(reader.png, reader.info), 1};
@@ -174,8 +180,8 @@ Header header_of(Reader& reader, const Chunks& chunks) {
     header.notes.push_back("colour key expanded to alpha");
   if (!palette && bits < 8) header.notes.push_back(std::to_string(bits) + "-bit gray scaled to uint8");
   if (header.orientation != 1) header.notes.push_back(orientation_note(header.orientation));
-  if (chunks.profile) header.notes.push_back("ICC profile not kept");
   if (chunks.animated) header.notes.push_back("animated PNG: only its still image is read");
+  if (chunks.profile) header.notes.push_back(profile_dropped);
   check_size(reader.file.path(), desc);
   const std::int64_t pixel_bits = png_get_channels(reader.png, reader.info) * bits;
   check_ratio(reader.file.path(), chunks.compressed_bytes, desc.extent.pixels() / 8 * pixel_bits, deflate_best_ratio);
@@ -193,6 +199,24 @@ FileInfo read_info(const std::string& path) {
   return info;
 }
 
+void expand_palette(Reader& reader, const std::vector<std::byte>& indices, Image& image) {
+  png_colorp colours = nullptr;
+  png_bytep alphas = nullptr;
+  int count = 0, alpha_count = 0;
+  png_get_PLTE(reader.png, reader.info, &colours, &count);
+  png_get_tRNS(reader.png, reader.info, &alphas, &alpha_count, nullptr);
+  const bool alpha = image.desc().alpha;
+  auto* out = image.samples<std::uint8_t>();
+  for (const std::byte index : indices) {
+    const int i = static_cast<int>(index);
+    if (i >= count) throw InputError(reader.file.path(), "damaged PNG: a pixel's colour is not in the palette");
+    *out++ = colours[i].red;
+    *out++ = colours[i].green;
+    *out++ = colours[i].blue;
+    if (alpha) *out++ = i < alpha_count ? alphas[i] : 255;
+  }
+}
+
 ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   if (!wants_the_page(path, first, count)) return {};
   const InputFile file(path);
@@ -201,12 +225,15 @@ ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
   run_or_throw(reader, read_header);
   const Header header = header_of(reader, chunks);
   Image image(header.desc);
-  reader.pixels = image.data();
-  reader.row_bytes = header.desc.bytes() / header.desc.extent.height;
+  std::vector<std::byte> indices(static_cast<std::size_t>(header.palette ? header.desc.extent.pixels() : 0));
+  reader.pixels = header.palette ? indices.data() : image.data();
+  reader.row_bytes = header.palette ? header.desc.extent.width : header.desc.bytes() / header.desc.extent.height;
   run_or_throw(reader, read_pixels);
+  if (header.palette) expand_palette(reader, indices, image);
   ReadResult result;
   result.notes = header.notes;
   result.warnings = reader.warnings;
+  if (chunks.profile) result.warnings.push_back(profile_dropped);
   result.pages.push_back(apply_orientation(std::move(image), header.orientation));
   return result;
 }

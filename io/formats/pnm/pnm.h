@@ -1,5 +1,5 @@
-// Netpbm files (P1 to P7) and PFM: uint8, uint16 and float32. Samples keep their values whatever the file's maxval is;
-// bitmaps become 0 and 255. Binary files may hold several images: pages.
+// PBM, PGM and PPM files, text and raw: bitmaps are read as gray, all else keeps its samples, whatever its maxval.
+// Raw files may hold several images one after another: they are pages.
 #pragma once
 
 #include "io/formats/format.h"

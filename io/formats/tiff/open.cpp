@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "io/formats/orientation.h"
+#include "io/formats/single_image.h"
 
 namespace imgpipe::tiff {
 namespace {
@@ -24,9 +25,10 @@ int on_warning(TIFF*, void* user, const char*, const char* format, va_list value
   char text[512];
   std::vsnprintf(text, sizeof text, format, values);
   auto* messages = static_cast<Messages*>(user);
-  // libtiff would guess where the samples end.
-  if (std::string_view(text).starts_with("Bogus \"StripByteCounts\"") && messages->error.empty())
-    messages->error = "the byte counts of its strips do not fit its size";
+  messages->warning = text;
+  // libtiff reads on behind strips that are too short: whatever lies there would become pixels.
+  if (messages->error.empty() && messages->warning.starts_with("Bogus \"StripByteCounts\""))
+    messages->error = "its strips are shorter than its size asks";
   return 1;
 }
 
@@ -49,8 +51,28 @@ std::optional<DType> dtype_of_page(const Page& p) {
   return std::nullopt;
 }
 
+/// Bytes of pixels that a byte of the file can become at most: deflate 1032, LZW near 1400. The others have no such
+/// bound; what is beyond theirs is no image that anyone stored.
+double best_ratio(std::uint16_t compression) {
+  switch (compression) {
+    case COMPRESSION_NONE:
+      return 1;
+    case COMPRESSION_LZW:
+    case COMPRESSION_PACKBITS:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_JPEG:
+      return 4000;
+    default:
+      return 1 << 20;
+  }
+}
+
 void check_size(TiffFile& file, const Page& p, std::size_t number) {
-  if (!could_hold(file, static_cast<double>(p.width) * p.height * p.samples * p.bits / 8))
+  std::error_code error;
+  const double stored = static_cast<double>(std::filesystem::file_size(file.path(), error));
+  const double bytes = static_cast<double>(p.width) * p.height * p.samples * p.bits / 8;
+  if (bytes > 1.1e12 || bytes > stored * best_ratio(p.compression) + 65536)
     throw InputError(file.path(), fmt::format("page {} claims {}x{} pixels, more than the file can hold", number,
                                               p.width, p.height));
 }
@@ -66,6 +88,11 @@ void read_colour(TiffFile& file, Page& p, std::size_t number) {
   p.inverted = p.photometric == PHOTOMETRIC_MINISWHITE;
   p.ycbcr = p.photometric == PHOTOMETRIC_YCBCR;
   p.cmyk = p.photometric == PHOTOMETRIC_SEPARATED && p.samples >= 4;
+  const bool index = (p.format == SAMPLEFORMAT_UINT || p.format == SAMPLEFORMAT_VOID) && p.bits <= 16;
+  if (p.palette && !index)
+    throw InputError(file.path(), fmt::format("page {}: a palette for {} samples", number, format_words(p)));
+  if (p.ycbcr && (p.samples != 3 || p.bits != 8))
+    throw InputError(file.path(), fmt::format("page {}: YCbCr of {} samples cannot be read", number, p.samples));
   if (p.ycbcr && p.compression != COMPRESSION_JPEG && p.compression != COMPRESSION_OJPEG)
     throw InputError(file.path(), fmt::format("page {}: YCbCr that is not JPEG-compressed cannot be read", number));
   if (p.photometric == PHOTOMETRIC_CIELAB || p.photometric == PHOTOMETRIC_LOGLUV || p.photometric == PHOTOMETRIC_LOGL)
@@ -74,13 +101,6 @@ void read_colour(TiffFile& file, Page& p, std::size_t number) {
 }
 
 }  // namespace
-
-bool could_hold(const TiffFile& file, double bytes) {
-  std::error_code error;
-  const double stored = static_cast<double>(std::filesystem::file_size(file.path(), error));
-  // No TIFF compression but runs of one colour comes near this ratio.
-  return bytes < 1.1e12 && (bytes < 1 << 28 || bytes < stored * 4000);
-}
 
 TiffFile::TiffFile(const std::string& path, const char* mode) : path_(path), messages_(std::make_unique<Messages>()) {
   TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
@@ -139,9 +159,6 @@ Page read_page_tags(TiffFile& file, std::size_t number) {
   if (p.cmyk) p.notes.push_back("CMYK converted to RGB");
   if (p.inverted) p.notes.push_back("white-is-zero inverted to black-is-zero");
   if (p.associated) p.notes.push_back("associated alpha divided out");
-  std::uint32_t bytes = 0;
-  void* profile = nullptr;
-  if (TIFFGetField(t, TIFFTAG_ICCPROFILE, &bytes, &profile)) p.notes.push_back("ICC profile not kept");
   if (p.orientation > 1 && p.orientation <= 8) p.notes.push_back(orientation_note(p.orientation));
   return p;
 }
@@ -180,7 +197,8 @@ bool good(double v) { return std::isfinite(v) && v > 0; }
 
 void imagej(const std::string& text, double per_x, double per_y, Description& d) {
   const auto whole = [&](const char* key) {
-    return static_cast<std::size_t>(std::max(0.0, value_after(text, key).value_or(0)));
+    const double value = value_after(text, key).value_or(0);
+    return value >= 1 && value <= 1e9 ? static_cast<std::size_t>(value) : std::size_t{0};
   };
   const std::size_t slices = whole("\nslices="), frames = whole("\nframes="), channels = whole("\nchannels=");
   d.images = whole("\nimages=");
@@ -223,6 +241,10 @@ Description read_description(TIFF* t) {
     d.geometry.spacing = {mm / per_x, mm / per_y, 1};
     d.geometry.unit = "mm";
   }
+  std::uint32_t profile_bytes = 0;
+  void* profile = nullptr;
+  if (TIFFGetField(t, TIFFTAG_ICCPROFILE, &profile_bytes, &profile)) d.warnings.push_back(profile_dropped);
+  d.notes = d.warnings;
   const char* text = nullptr;
   if (!TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text) || !text) return d;
   const std::string words(text);
@@ -231,7 +253,7 @@ Description read_description(TIFF* t) {
   else if (words.find("<OME") != std::string::npos)
     ome(words, d);
   else if (!words.empty())
-    d.notes.push_back("description not kept");
+    d.notes.push_back("its description is dropped");
   return d;
 }
 

@@ -11,7 +11,7 @@
 namespace imgpipe::tiff {
 
 struct Messages {
-  std::string error;
+  std::string error, warning;
 };
 
 /// An open file. Errors of the library land in `messages`, never on the terminal.
@@ -46,9 +46,6 @@ struct Page {
   std::vector<std::string> notes;
 };
 
-/// Whether a file of its size can hold so many bytes of samples: asked before memory is taken.
-bool could_hold(const TiffFile& file, double bytes);
-
 /// Reads the current directory's tags. `number` counts from 1, for messages. Throws InputError.
 Page read_page_tags(TiffFile& file, std::size_t number);
 
@@ -57,13 +54,8 @@ struct Description {
   bool volume = false;
   std::size_t images = 0;  ///< ImageJ: slices of which only the first has a directory
   Geometry geometry;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes, warnings;
 };
 Description read_description(TIFF* file);
-
-/// The current page as it is stored, and the image of a page's samples, interleaved and as wide as stored: palette,
-/// white-is-zero and associated alpha are dealt with, orientation is not.
-Image read_pixels(TiffFile& file, const Page& page, std::size_t number);
-Image image_of(TiffFile& file, const Page& page, std::vector<std::byte> samples);
 
 }  // namespace imgpipe::tiff

@@ -43,22 +43,34 @@ void place(const std::byte* block, std::size_t block_columns, std::size_t x0, st
   }
 }
 
+/// libtiff reads on behind blocks that are too short: whatever lies there would become pixels.
+void check_stored(TiffFile& file, const Page& p, std::size_t number, std::uint32_t block, tmsize_t bytes) {
+  if (p.compression == COMPRESSION_NONE && TIFFGetStrileByteCount(file.get(), block) < std::uint64_t(bytes))
+    file.fail(fmt::format("page {} stores less than its size asks", number));
+}
+
 void read_tiles(TiffFile& file, const Page& p, std::size_t number, Raw& raw) {
   std::uint32_t tile_width = 0, tile_height = 0;
   TIFFGetField(file.get(), TIFFTAG_TILEWIDTH, &tile_width);
   TIFFGetField(file.get(), TIFFTAG_TILELENGTH, &tile_height);
   const tmsize_t bytes = TIFFTileSize(file.get());
-  if (bytes <= 0 || tile_width == 0 || tile_height == 0 || !could_hold(file, static_cast<double>(bytes)))
+  // A tile may be larger than its image, but not by more than tiles ever are.
+  constexpr tmsize_t usual_tile = 1 << 28;
+  const tmsize_t most = std::max(usual_tile, static_cast<tmsize_t>(raw.data.size()));
+  if (bytes <= 0 || tile_width == 0 || tile_height == 0 || bytes > most)
     file.fail(fmt::format("page {} has impossible tiles", number));
   std::vector<std::byte> block(static_cast<std::size_t>(bytes));
   const int planes = p.planar == PLANARCONFIG_SEPARATE ? p.samples : 1;
   for (int plane = 0; plane < planes; ++plane)
-    for (std::uint32_t y = 0; y < p.height; y += tile_height)
-      for (std::uint32_t x = 0; x < p.width; x += tile_width) {
-        if (TIFFReadTile(file.get(), block.data(), x, y, 0, static_cast<std::uint16_t>(plane)) < 0)
+    for (std::uint64_t y = 0; y < p.height; y += tile_height)
+      for (std::uint64_t x = 0; x < p.width; x += tile_width) {
+        const auto column = static_cast<std::uint32_t>(x), row = static_cast<std::uint32_t>(y);
+        const auto sample = static_cast<std::uint16_t>(plane);
+        check_stored(file, p, number, TIFFComputeTile(file.get(), column, row, 0, sample), bytes);
+        if (TIFFReadTile(file.get(), block.data(), column, row, 0, sample) < 0)
           file.fail(fmt::format("page {} cannot be decoded", number));
-        place(block.data(), tile_width, x, y, std::min(tile_width, p.width - x), std::min(tile_height, p.height - y), p,
-              plane, raw);
+        place(block.data(), tile_width, x, y, std::min<std::size_t>(tile_width, p.width - x),
+              std::min<std::size_t>(tile_height, p.height - y), p, plane, raw);
       }
 }
 
@@ -71,10 +83,12 @@ void read_strips(TiffFile& file, const Page& p, std::size_t number, Raw& raw) {
   std::vector<std::byte> block(static_cast<std::size_t>(bytes));
   const int planes = p.planar == PLANARCONFIG_SEPARATE ? p.samples : 1;
   for (int plane = 0; plane < planes; ++plane)
-    for (std::uint32_t y = 0; y < p.height; y += rows) {
-      const std::uint32_t strip = TIFFComputeStrip(file.get(), y, static_cast<std::uint16_t>(plane));
-      const std::uint32_t here = std::min(rows, p.height - y);
+    for (std::uint64_t y = 0; y < p.height; y += rows) {
+      const auto row = static_cast<std::uint32_t>(y);
+      const std::uint32_t strip = TIFFComputeStrip(file.get(), row, static_cast<std::uint16_t>(plane));
+      const std::uint32_t here = std::min(rows, p.height - row);
       const tmsize_t wanted = TIFFVStripSize(file.get(), here);
+      check_stored(file, p, number, strip, wanted);
       if (TIFFReadEncodedStrip(file.get(), strip, block.data(), wanted) != wanted)
         file.fail(fmt::format("page {} cannot be decoded", number));
       place(block.data(), p.width, 0, y, p.width, here, p, plane, raw);
@@ -85,12 +99,15 @@ Raw read_raw(TiffFile& file, const Page& p, std::size_t number) {
   Raw raw{{}, p.bits < 8 ? std::size_t(1) : p.bits / std::size_t(8)};
   if (p.ycbcr) TIFFSetField(file.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   raw.data.resize(std::size_t(p.width) * p.height * p.samples * raw.size);
-  file.messages().error.clear();
+  file.messages() = {};
   if (p.tiled)
     read_tiles(file, p, number, raw);
   else
     read_strips(file, p, number, raw);
   if (!file.messages().error.empty()) file.fail(fmt::format("page {} cannot be decoded", number));
+  // libjpeg fills what is damaged with gray, and only warns.
+  if (p.compression == COMPRESSION_JPEG && !file.messages().warning.empty())
+    throw InputError(file.path(), fmt::format("page {} is damaged ({})", number, file.messages().warning));
   return raw;
 }
 
@@ -135,8 +152,10 @@ void to_rgb(const Page& p, const Raw& raw, Image& image) {
 
 template <class T>
 void invert(Image& image, double white) {
+  const int channels = image.desc().channels, colours = channels - (image.desc().alpha ? 1 : 0);
   T* s = image.samples<T>();
-  for (std::int64_t i = 0; i < image.desc().samples(); ++i) s[i] = static_cast<T>(white - static_cast<double>(s[i]));
+  for (std::int64_t i = 0; i < image.desc().extent.pixels(); ++i, s += channels)
+    for (int c = 0; c < colours; ++c) s[c] = static_cast<T>(white - static_cast<double>(s[c]));
 }
 
 template <class T>
@@ -156,11 +175,7 @@ void divide_alpha(Image& image) {
 }  // namespace
 
 Image read_pixels(TiffFile& file, const Page& p, std::size_t number) {
-  return image_of(file, p, read_raw(file, p, number).data);
-}
-
-Image image_of(TiffFile& file, const Page& p, std::vector<std::byte> samples) {
-  const Raw raw{std::move(samples), p.bits < 8 ? std::size_t(1) : p.bits / std::size_t(8)};
+  Raw raw = read_raw(file, p, number);
   ImageDesc desc = p.desc;
   desc.extent = {p.width, p.height, 1};
   Image image(desc);

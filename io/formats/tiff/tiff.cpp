@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <cstring>
-#include <limits>
+#include <filesystem>
 
 #include "io/formats/orientation.h"
 #include "io/formats/single_image.h"
@@ -13,6 +13,7 @@
 
 namespace imgpipe::tiff {
 
+Image read_pixels(TiffFile& file, const Page& page, std::size_t number);
 void write(const std::string& path, std::span<const Image> pages, const WriteOptions& options);
 
 namespace {
@@ -36,21 +37,35 @@ std::string compression_name(std::uint16_t compression) {
   return compression == COMPRESSION_NONE ? "none" : codec ? codec->name : std::to_string(compression);
 }
 
-std::uint64_t page_bytes(const Page& page) {
-  return std::uint64_t(page.width) * page.height * page.samples * page.bits / 8;
-}
-
 void finish_desc(Page& page, const Description& description) {
   page.desc.geometry = description.geometry;
   orient(page.desc, page.orientation);
 }
 
+/// libtiff takes a link that lies behind the end of the file for the end of the pages.
+void check_link_is_there(TIFF* t, const InputFile& file) {
+  const bool big_tiff = TIFFIsBigTIFF(t), big_endian = TIFFIsBigEndian(t);
+  const auto at = static_cast<std::int64_t>(TIFFCurrentDirOffset(t));
+  std::array<std::byte, 8> head{};
+  const std::size_t size = big_tiff ? 8 : 2;
+  file.read(at, std::span(head).first(size));
+  std::uint64_t entries = 0;
+  for (std::size_t i = 0; i < size; ++i)
+    entries = entries << 8 | static_cast<std::uint64_t>(head[big_endian ? i : size - 1 - i]);
+  const std::int64_t entry_bytes = big_tiff ? 20 : 12, link_bytes = big_tiff ? 8 : 4;
+  const std::int64_t left = file.size() - at - static_cast<std::int64_t>(size) - link_bytes;
+  if (left < 0 || entries > static_cast<std::uint64_t>(left / entry_bytes))
+    throw InputError(file.path(), "truncated: the file ends within a page's tags");
+}
+
 /// Calls f(page, description, number) for every page; f returns whether to go on.
 template <class F>
 void for_pages(TiffFile& file, F&& f) {
+  const InputFile bytes(file.path());
   std::size_t number = 0;
   Description description;
   do {
+    check_link_is_there(file.get(), bytes);
     if (!is_page(file.get())) continue;
     Page page = read_page_tags(file, ++number);
     if (number == 1) description = read_description(file.get());
@@ -61,14 +76,23 @@ void for_pages(TiffFile& file, F&& f) {
   if (number == 0) throw InputError(file.path(), "holds no image");
 }
 
-/// ImageJ writes large stacks with one directory: the slices follow each other in the file.
-bool slices_follow(const TiffFile& file, const Page& page, const Description& description, std::size_t pages) {
-  const bool follow =
-      pages == 1 && description.images > 1 && page.compression == COMPRESSION_NONE && !page.tiled && page.bits >= 8;
-  if (follow && description.images > InputFile(file.path()).size() / page_bytes(page))
-    throw InputError(file.path(),
-                     fmt::format("truncated: it claims {} slices, more than it can hold", description.images));
-  return follow;
+std::int64_t stored_bytes(const Page& p) {
+  return static_cast<std::int64_t>(p.width) * p.height * p.samples * p.bits / 8;
+}
+
+/// ImageJ writes large stacks with one directory: the slices follow each other in the file, as they are in memory.
+bool slices_follow(const Page& p, const Description& description, std::size_t pages) {
+  const bool as_in_memory = p.compression == COMPRESSION_NONE && !p.tiled && !p.inverted && !p.associated &&
+                            p.orientation <= 1 && (p.samples == 1 || p.planar == PLANARCONFIG_CONTIG) &&
+                            p.desc.bytes() == stored_bytes(p);
+  return pages == 1 && description.images > 1 && as_in_memory;
+}
+
+void check_slices_are_there(TiffFile& file, const Page& p, std::size_t slices) {
+  std::error_code error;
+  const auto size = static_cast<double>(std::filesystem::file_size(file.path(), error));
+  if (static_cast<double>(stored_bytes(p)) * static_cast<double>(slices) > size)
+    throw InputError(file.path(), fmt::format("truncated: its description says {} slices, more than it holds", slices));
 }
 
 FileInfo read_info(const std::string& path) {
@@ -89,51 +113,59 @@ FileInfo read_info(const std::string& path) {
     info.pages.push_back(page.desc);
     return true;
   });
-  if (slices_follow(file, first, description, info.pages.size())) info.pages.assign(description.images, first.desc);
+  if (slices_follow(first, description, info.pages.size())) {
+    check_slices_are_there(file, first, description.images);
+    info.pages.assign(description.images, first.desc);
+  }
   if (info.pages.size() == 1) info.declares_volume = false;
   return info;
 }
 
-void read_following(TiffFile& file, const Page& page, const Geometry& geometry, std::size_t count, ReadResult& result) {
+/// Slices [first, last) of a stack with one directory.
+void read_following(TiffFile& file, const Page& page, std::size_t first, std::size_t last, ReadResult& result) {
   std::uint64_t* offsets = nullptr;
   if (!TIFFGetField(file.get(), TIFFTAG_STRIPOFFSETS, &offsets)) file.fail("has no strips");
-  const auto bytes = static_cast<std::int64_t>(page_bytes(page));
+  const std::int64_t bytes = stored_bytes(page), size = page.bits / 8;
   const InputFile raw(file.path());
-  const bool swapped = TIFFIsByteSwapped(file.get());
-  for (std::size_t k = 1; k < count; ++k) {
-    std::vector<std::byte> samples =
-        raw.bytes(static_cast<std::int64_t>(offsets[0]) + static_cast<std::int64_t>(k) * bytes, bytes);
-    const std::int64_t size = page.bits / 8;
-    if (swapped && size > 1)
-      for (std::int64_t i = 0; i < bytes; i += size) std::reverse(samples.data() + i, samples.data() + i + size);
-    Image slice = image_of(file, page, std::move(samples));
-    slice.desc().geometry = geometry;
-    result.pages.push_back(apply_orientation(std::move(slice), page.orientation));
+  for (std::size_t k = first; k < last; ++k) {
+    Image slice(page.desc);
+    raw.read(static_cast<std::int64_t>(offsets[0]) + static_cast<std::int64_t>(k) * bytes,
+             {slice.data(), static_cast<std::size_t>(bytes)});
+    if (TIFFIsByteSwapped(file.get()) && size > 1)
+      for (std::int64_t i = 0; i < bytes; i += size) std::reverse(slice.data() + i, slice.data() + i + size);
+    result.pages.push_back(std::move(slice));
   }
 }
 
 ReadResult read(const std::string& path, std::size_t first, std::size_t count) {
-  TiffFile file(path, "rm");
   ReadResult result;
-  Page kept;
+  if (count == 0) return result;
+  TiffFile file(path, "rm");
+  std::size_t pages = 0;
+  Page page_1;
   Description description;
   for_pages(file, [&](Page& page, const Description& d, std::size_t number) {
+    pages = number;
+    if (number == 1) {
+      page_1 = page;
+      description = d;
+      result.warnings = d.warnings;
+    }
     if (number <= first) return true;
-    if (result.pages.size() == count) return false;
     Image image = read_pixels(file, page, number);
     image.desc().geometry = d.geometry;
+    if (result.pages.empty()) result.notes = page.notes;
     result.pages.push_back(apply_orientation(std::move(image), page.orientation));
-    if (result.pages.size() == 1) {
-      result.notes = page.notes;
-      result.notes.insert(result.notes.end(), d.notes.begin(), d.notes.end());
-    }
-    kept = page;
-    description = d;
-    return true;
+    return result.pages.size() < count;
   });
-  if (first == 0 && count > 1 && slices_follow(file, kept, description, result.pages.size())) {
-    read_following(file, kept, description.geometry, std::min(count, description.images), result);
+  if (result.pages.size() < count && slices_follow(page_1, description, pages)) {
+    check_slices_are_there(file, page_1, description.images);
+    finish_desc(page_1, description);
+    pages = description.images;
+    read_following(file, page_1, std::max<std::size_t>(first, 1),
+                   first + std::min(count, pages - std::min(first, pages)), result);
   }
+  if (result.pages.empty()) throw InputError(path, fmt::format("has {} pages, not page {}", pages, first + 1));
   return result;
 }
 
