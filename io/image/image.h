@@ -5,10 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "io/image/dtype.h"
+#include "io/image/memory.h"
 
 namespace imgpipe {
 
@@ -90,11 +90,8 @@ class Image {
   bool empty() const { return !storage_; }
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const;
-  };
   ImageDesc desc_;
-  std::unique_ptr<std::byte[], Free> storage_;
+  memory::Owned storage_;
 };
 
 }  // namespace imgpipe
