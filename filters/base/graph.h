@@ -96,10 +96,23 @@ struct WindowOp {
   double constant = 0;
   bool filters_alpha = false;  ///< false: alpha is copied through
   std::function<void(const Window&)> cpu;
+  /// The same on samples of the input's own dtype, for windows that only choose among whole values of 8 or 16 bits.
+  std::function<void(const Window&)> cpu_native;
   DeviceCode device;
   int resident = 4;  ///< blocks of 256 threads on a multiprocessor that leave the device code enough registers
   double flops = 1;
 };
+
+/// Sets the CPU code of a window that chooses among its samples: `make(T{})` for the compute type, and for the image's
+/// own type where `whole` says that the result has nothing but its values.
+template <class Make>
+void set_choosing_code(WindowOp& op, const ValueInfo& info, bool whole, Make&& make) {
+  visit_compute(info.compute, [&](auto t) { op.cpu = make(t); });
+  if (!whole || !info.whole) return;
+  visit_dtype(info.desc.dtype, [&](auto t) {
+    if constexpr (sizeof(t) <= 2) op.cpu_native = make(t);
+  });
+}
 
 /// Rounds half to even and saturates into an integer type; into a float type, rounds to it. NaN becomes 0 in integers.
 struct CastOp {

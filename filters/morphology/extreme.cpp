@@ -31,7 +31,9 @@ IMGPIPE_CLONES void plus_zero(T* out, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] += T(0);
 }
 
-constexpr std::int64_t strip = 128;  // columns of a strip whose rows stay in cache while windows double
+/// Columns of a strip whose rows stay in cache while windows double.
+template <class T>
+constexpr std::int64_t strip = 512 / sizeof(T);
 
 /// Windows along x of `taps` pixels, from `in` on: lengths 1, 2, 4 … in two buffers, then two overlapping ones.
 template <bool MOST, bool NUMBERS, class T>
@@ -54,12 +56,13 @@ void line_strip(const T* in, std::int64_t step, int taps, T* out, std::int64_t o
   const T* from = in;
   std::int64_t from_step = step;
   int length = 1;
-  buffer.resize((lines + taps) * strip);
+  buffer.resize((lines + taps) * strip<T>);
   for (; 2 * length < taps; length *= 2) {
     for (std::int64_t r = 0; r < lines + taps - 2 * length; ++r)
-      combine<MOST, NUMBERS>(from + r * from_step, from + (r + length) * from_step, buffer.data() + r * strip, count);
+      combine<MOST, NUMBERS>(from + r * from_step, from + (r + length) * from_step, buffer.data() + r * strip<T>,
+                             count);
     from = buffer.data();
-    from_step = strip;
+    from_step = strip<T>;
   }
   for (std::int64_t r = 0; r < lines; ++r)
     combine_last<MOST, NUMBERS>(from + r * from_step, from + (r + taps - length) * from_step, out + r * out_step,
@@ -79,11 +82,11 @@ void line(const Window& w, int axis, int low, int taps) {
   }
   const bool over_y = axis == 1;
   for (std::int64_t other = 0; other < (over_y ? w.depth : w.height); ++other)
-    for (std::int64_t x = 0; x < w.width; x += strip)
+    for (std::int64_t x = 0; x < w.width; x += strip<T>)
       line_strip<MOST, NUMBERS>((over_y ? in.row(-low, other) : in.row(other, -low)) + x, over_y ? in.pitch : in.plane,
                                 taps, (over_y ? out.row(0, other) : out.row(other, 0)) + x,
                                 over_y ? out.pitch : out.plane, over_y ? w.height : w.depth,
-                                std::min(strip, w.width - x), buffers[0]);
+                                std::min(strip<T>, w.width - x), buffers[0]);
 }
 
 template <bool MOST, bool NUMBERS, class T>
@@ -108,10 +111,12 @@ struct Setting {
   double constant;
 };
 
-/// Calls f.template operator()<MOST, NUMBERS>().
-template <class F>
+/// Calls f.template operator()<MOST, NUMBERS>() for samples of type T.
+template <class T, class F>
 void with_flags(const Setting& s, F&& f) {
-  if (s.most)
+  if constexpr (std::is_integral_v<T>)
+    s.most ? f.template operator()<true, true>() : f.template operator()<false, true>();
+  else if (s.most)
     s.numbers ? f.template operator()<true, true>() : f.template operator()<true, false>();
   else
     s.numbers ? f.template operator()<false, true>() : f.template operator()<false, false>();
@@ -121,12 +126,18 @@ std::string device_type(const char* functor, Compute compute, const Setting& s) 
   return std::string("extreme::") + functor + "<" + c_name(compute) + (s.most ? ", true" : ", false");
 }
 
-Value append(Builder& b, Value in, const Setting& s, WindowOp op) {
+bool keeps_values(const Setting& s, DType dtype) {
+  return s.border != Border::constant || std::isinf(s.constant) || is_value_of(s.constant, dtype);
+}
+
+/// `make(T{})` is the CPU code for samples of type T.
+template <class Make>
+Value append(Builder& b, Value in, const Setting& s, WindowOp op, Make&& make) {
   op.border = s.border;
   op.constant = s.constant;
-  const bool fits =
-      s.border != Border::constant || std::isinf(s.constant) || is_value_of(s.constant, b.info(in).desc.dtype);
-  return b.window(in, std::move(op), fits);
+  const bool whole = keeps_values(s, b.info(in).desc.dtype);
+  set_choosing_code(op, b.info(in), whole, make);
+  return b.window(in, std::move(op), whole);
 }
 
 Value along(Builder& b, Value in, int axis, int low, int high, const Setting& s) {
@@ -134,18 +145,17 @@ Value along(Builder& b, Value in, int axis, int low, int high, const Setting& s)
   op.halo = Halo::along(axis, low, high);
   op.flops = low + high < 33 ? 8 : 2.0 * (low + high);
   const int taps = low + high + 1;
-  visit_compute(b.compute(in), [&](auto t) {
-    using T = decltype(t);
-    op.cpu = [s, axis, low, taps](const Window& w) {
-      with_flags(s, [&]<bool MOST, bool NUMBERS>() { line<MOST, NUMBERS, T>(w, axis, low, taps); });
-    };
-  });
   op.device = {"filters/morphology/extreme.cuh",
                device_type("Line", b.compute(in), s) + ", " + std::to_string(axis) + ", " + std::to_string(low) + ", " +
                    std::to_string(high) + ">",
                std::vector<std::byte>(1),
                {}};
-  return append(b, in, s, std::move(op));
+  return append(b, in, s, std::move(op), [&](auto t) {
+    using T = decltype(t);
+    return [s, axis, low, taps](const Window& w) {
+      with_flags<T>(s, [&]<bool MOST, bool NUMBERS>() { line<MOST, NUMBERS, T>(w, axis, low, taps); });
+    };
+  });
 }
 
 /// In a neutral surrounding a long window is the same as several shorter ones, which fit registers.
@@ -172,12 +182,6 @@ Value shaped(Builder& b, Value in, const Halo& reach, Footprint footprint, const
   WindowOp op;
   op.halo = reach;
   op.flops = 4.0 * static_cast<double>(count_of(spans));
-  visit_compute(b.compute(in), [&](auto t) {
-    using T = decltype(t);
-    op.cpu = [s, reach, spans](const Window& w) {
-      with_flags(s, [&]<bool MOST, bool NUMBERS>() { rows<MOST, NUMBERS, T>(w, reach, spans); });
-    };
-  });
   std::string type = device_type("Rows", b.compute(in), s);
   for (int a = 1; a < 3; ++a) type += ", " + std::to_string(reach.low[a]) + ", " + std::to_string(reach.high[a]);
   op.device = {"filters/morphology/extreme.cuh", type + ">", std::vector<std::byte>(2 * spans.size()), {}};
@@ -185,7 +189,12 @@ Value shaped(Builder& b, Value in, const Halo& reach, Footprint footprint, const
     op.device.blob[2 * i] = static_cast<std::byte>(spans[i].first);
     op.device.blob[2 * i + 1] = static_cast<std::byte>(spans[i].last);
   }
-  return append(b, in, s, std::move(op));
+  return append(b, in, s, std::move(op), [&](auto t) {
+    using T = decltype(t);
+    return [s, reach, spans](const Window& w) {
+      with_flags<T>(s, [&]<bool MOST, bool NUMBERS>() { rows<MOST, NUMBERS, T>(w, reach, spans); });
+    };
+  });
 }
 
 }  // namespace

@@ -23,7 +23,9 @@ void for_each_sample(const ConstImageView& image, int colours, F&& f) {
 
 template <class T>
 IMGPIPE_CLONES void find_extrema(const T* samples, std::int64_t count, T* low, T* high) {
-  T least = std::numeric_limits<T>::infinity(), most = -std::numeric_limits<T>::infinity();
+  using Limits = std::numeric_limits<T>;
+  T least = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  T most = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   for (std::int64_t i = 0; i < count; ++i) {
     least = samples[i] < least ? samples[i] : least;
     most = samples[i] > most ? samples[i] : most;
@@ -125,8 +127,8 @@ std::vector<double> histogram(const ReduceOp& reduce, const ConstImageView& imag
 
 }  // namespace
 
-void Extrema::add(const void* samples, Compute compute, std::int64_t count) {
-  visit_compute(compute, [&](auto t) {
+void Extrema::add(const void* samples, DType dtype, std::int64_t count) {
+  visit_dtype(dtype, [&](auto t) {
     using T = decltype(t);
     const T* values = static_cast<const T*>(samples);
     T low, high;

@@ -10,7 +10,7 @@ namespace imgpipe {
 /// Smallest and largest number so far; NaN, NaN before the first. NaN samples are left out.
 class Extrema {
  public:
-  void add(const void* samples, Compute compute, std::int64_t count);
+  void add(const void* samples, DType dtype, std::int64_t count);
   void merge(const Extrema& other);
   /// -0 and 0 are one value: 0.
   std::vector<double> scalars() const;

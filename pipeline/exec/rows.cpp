@@ -79,29 +79,33 @@ IMGPIPE_CLONES void convert_row(const T* in, U* out, std::int64_t count) {
 
 }  // namespace
 
-void load(const std::byte* in, DType dtype, std::int64_t stride, void* out, Compute compute, std::int64_t count) {
+void load(const std::byte* in, DType dtype, std::int64_t stride, void* out, DType to, std::int64_t count) {
   visit_dtype(dtype, [&](auto s) {
-    visit_compute(compute, [&](auto t) {
-      const auto* samples = reinterpret_cast<const decltype(s)*>(in);
-      auto* values = static_cast<decltype(t)*>(out);
+    using S = decltype(s);
+    const auto as = [&](auto t) {
+      using T = decltype(t);
+      const auto* samples = reinterpret_cast<const S*>(in);
       if (stride == 1)
-        load_dense(samples, values, count);
+        load_dense(samples, static_cast<T*>(out), count);
       else
-        load_strided(samples, stride, values, count);
-    });
+        load_strided(samples, stride, static_cast<T*>(out), count);
+    };
+    to == DType::f32 ? as(float{}) : to == DType::f64 ? as(double{}) : as(S{});
   });
 }
 
-void store(const void* in, Compute compute, std::byte* out, DType dtype, std::int64_t stride, std::int64_t count) {
+void store(const void* in, DType from, std::byte* out, DType dtype, std::int64_t stride, std::int64_t count) {
   visit_dtype(dtype, [&](auto s) {
-    visit_compute(compute, [&](auto t) {
-      const auto* values = static_cast<const decltype(t)*>(in);
-      auto* samples = reinterpret_cast<decltype(s)*>(out);
+    using S = decltype(s);
+    const auto as = [&](auto t) {
+      using T = decltype(t);
+      auto* samples = reinterpret_cast<S*>(out);
       if (stride == 1)
-        store_dense(values, samples, count);
+        store_dense(static_cast<const T*>(in), samples, count);
       else
-        store_strided(values, samples, stride, count);
-    });
+        store_strided(static_cast<const T*>(in), samples, stride, count);
+    };
+    from == DType::f32 ? as(float{}) : from == DType::f64 ? as(double{}) : as(S{});
   });
 }
 

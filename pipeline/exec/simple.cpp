@@ -60,7 +60,7 @@ class Run {
     for (int c = 0; c < view.channels; ++c)
       for_rows(view.extent, [&](std::int64_t y, std::int64_t z) {
         rows::load(view.data + view.offset(0, y, z, c) * size, view.dtype, view.stride_x, values_[n].row(c, y, z),
-                   node.value.compute, view.extent.width);
+                   dtype_of(node.value.compute), view.extent.width);
       });
   }
 
@@ -167,7 +167,7 @@ class Run {
     const ImageView view = image.view();
     for (int c = 0; c < desc.channels; ++c)
       for_rows(desc.extent, [&](std::int64_t y, std::int64_t z) {
-        rows::store(values_[value].row(c, y, z), info.compute,
+        rows::store(values_[value].row(c, y, z), dtype_of(info.compute),
                     view.data + view.offset(0, y, z, c) * size_of(desc.dtype), desc.dtype, view.stride_x,
                     desc.extent.width);
       });

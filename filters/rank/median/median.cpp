@@ -382,11 +382,8 @@ Value build(Builder& b, Value in, const Halo& reach, Footprint footprint) {
   op.border = b.border();
   op.constant = b.constant();
   op.flops = flops(shaped, whole);
-  visit_compute(b.compute(in), [&](auto t) {
-    using T = decltype(t);
-    op.cpu = cpu_code<T>(shaped, whole, levels);
-    op.device = device_code_of<T>(shaped, whole, levels);
-  });
+  set_choosing_code(op, info, whole, [&](auto t) { return cpu_code<decltype(t)>(shaped, whole, levels); });
+  visit_compute(b.compute(in), [&](auto t) { op.device = device_code_of<decltype(t)>(shaped, whole, levels); });
   return b.window(in, std::move(op), fits);
 }
 
