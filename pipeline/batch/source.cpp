@@ -74,6 +74,14 @@ SourceInfo file_info(const std::string& path, Config::Volume volume) {
   return source;
 }
 
+/// What to say of a file whose name promises another format than it holds; nothing for names that promise none.
+std::string misnamed(const std::string& path, const Format& holds) {
+  const Format* promised = format_for_output(path);
+  if (!promised || promised->name == holds.name) return "";
+  return fmt::format("{} is named as {} but holds {}; read as what it holds", path.substr(path.rfind('/') + 1),
+                     promised->name, holds.name);
+}
+
 }  // namespace
 
 SourceInfo source_info(const WorkItem& item, Config::Volume volume) {
@@ -93,7 +101,9 @@ SourceImages read_source(const WorkItem& item, Config::Volume volume) {
   SourceImages source{{}, info.notes, {}};
   std::vector<Image> pages;
   for (const std::string& file : item.files) {
-    ReadResult read = format_of_file(file).read(file, 0, info.pages_of_file);
+    const Format& format = format_of_file(file);
+    if (std::string warning = misnamed(file, format); !warning.empty()) source.warnings.push_back(std::move(warning));
+    ReadResult read = format.read(file, 0, info.pages_of_file);
     for (Image& page : read.pages) pages.push_back(std::move(page));
     for (std::string& warning : read.warnings) source.warnings.push_back(std::move(warning));
   }

@@ -212,6 +212,9 @@ TEST_F(Batch, ContentDecidesAndTextIsAnError) {
   EXPECT_EQ(bytes_below("out").size(), 4u);
   EXPECT_EQ(difference(gray_, load(at("out/b.jpg.npy"))), "");
   EXPECT_TRUE(has(outcome.err, "error: in/d.png: "));
+  EXPECT_TRUE(has(outcome.err, "in/b.jpg: warning: b.jpg is named as jpeg but holds png")) << outcome.err;
+  for (const char* rightly : {"a.jpg is named", "c.JPG is named", "E.TIF is named"})
+    EXPECT_FALSE(has(outcome.err, rightly)) << outcome.err;
 }
 
 TEST_F(Batch, AnImageThatThePipelineCannotTakeIsItsOwnErrorWhereverItStands) {
