@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "io/formats/format.h"
 
@@ -78,8 +79,8 @@ SourceInfo file_info(const std::string& path, Config::Volume volume) {
 std::string misnamed(const std::string& path, const Format& holds) {
   const Format* promised = format_for_output(path);
   if (!promised || promised->name == holds.name) return "";
-  return fmt::format("{} is named as {} but holds {}; read as what it holds", path.substr(path.rfind('/') + 1),
-                     promised->name, holds.name);
+  return fmt::format("{} is named as {} but holds {}; read as what it holds",
+                     std::filesystem::path(path).filename().string(), promised->name, holds.name);
 }
 
 }  // namespace
