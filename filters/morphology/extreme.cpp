@@ -18,13 +18,30 @@ inline __attribute__((always_inline)) T better(T a, T b) {
     return MOST ? ((a < b) | (b != b) ? b : a) : ((b < a) | (b != b) ? b : a);
 }
 
+/// out = the better of a and b, for `count` samples; `out` may be `a` or `b`. The last ones are done as a full vector
+/// that overlaps the one before, which changes nothing where minima and maxima are taken again.
+template <bool MOST, bool NUMBERS, class T, class Finish>
+inline __attribute__((always_inline)) void combine_with(const T* a, const T* b, T* out, std::int64_t count,
+                                                        const Finish& finish) {
+  constexpr std::int64_t lanes = 64 / sizeof(T);
+  const std::int64_t whole = count / lanes * lanes;
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < whole; ++i) out[i] = finish(better<MOST, NUMBERS>(a[i], b[i]));
+  if (whole == count) return;
+  if (count < lanes) {
+    for (std::int64_t i = 0; i < count; ++i) out[i] = finish(better<MOST, NUMBERS>(a[i], b[i]));
+    return;
+  }
+#pragma GCC ivdep
+  for (std::int64_t i = count - lanes; i < count; ++i) out[i] = finish(better<MOST, NUMBERS>(a[i], b[i]));
+}
 template <bool MOST, bool NUMBERS, class T>
 IMGPIPE_CLONES void combine(const T* a, const T* b, T* out, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) out[i] = better<MOST, NUMBERS>(a[i], b[i]);
+  combine_with<MOST, NUMBERS>(a, b, out, count, [](T v) { return v; });
 }
 template <bool MOST, bool NUMBERS, class T>
 IMGPIPE_CLONES void combine_last(const T* a, const T* b, T* out, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) out[i] = better<MOST, NUMBERS>(a[i], b[i]) + T(0);
+  combine_with<MOST, NUMBERS>(a, b, out, count, [](T v) { return static_cast<T>(v + T(0)); });
 }
 template <class T>
 IMGPIPE_CLONES void plus_zero(T* out, std::int64_t count) {

@@ -60,7 +60,8 @@ std::string explain_text(const Plan& plan) {
     if (group.tile[0] > 0) {
       text += fmt::format("  tile    {} x {} x {}, halo {}\n", group.tile[0], group.tile[1], group.tile[2],
                           halo_words(group.halo));
-      text += fmt::format("  memory  {:.1f} KiB a tile{}\n", tile_bytes(graph, group) / 1024.0,
+      text += fmt::format("  memory  {:.1f} KiB a tile{}\n",
+                          tile_bytes(graph, group, nullptr, plan.machine.native_tiles) / 1024.0,
                           group.tile_in_memory ? " (in main memory: too large for fast memory)" : "");
     }
     text += fmt::format("  moves   {:.2f} MB, {:.2f} GFLOP; floor {:.4f} ms by bytes, predicted {:.4f} ms\n",
@@ -84,17 +85,18 @@ std::string explain_json(const Plan& plan) {
       steps.push_back({{"step", plan.graph.nodes[r].step}, {"operation", plan.graph.nodes[r].label + " numbers"}});
     for (int v : group.loads) loads.push_back(value_words(plan.graph, v));
     for (int v : group.stores) stores.push_back(value_words(plan.graph, v));
-    json["groups"].push_back({{"operations", steps},
-                              {"reads", loads},
-                              {"writes", stores},
-                              {"tile", group.tile},
-                              {"halo_low", group.halo.low},
-                              {"halo_high", group.halo.high},
-                              {"tile_bytes", group.tile[0] > 0 ? tile_bytes(plan.graph, group) : 0},
-                              {"bytes", group.bytes},
-                              {"flops", group.flops},
-                              {"seconds", group.seconds},
-                              {"ends", group.ends}});
+    json["groups"].push_back(
+        {{"operations", steps},
+         {"reads", loads},
+         {"writes", stores},
+         {"tile", group.tile},
+         {"halo_low", group.halo.low},
+         {"halo_high", group.halo.high},
+         {"tile_bytes", group.tile[0] > 0 ? tile_bytes(plan.graph, group, nullptr, plan.machine.native_tiles) : 0},
+         {"bytes", group.bytes},
+         {"flops", group.flops},
+         {"seconds", group.seconds},
+         {"ends", group.ends}});
   }
   return json.dump(2);
 }

@@ -60,6 +60,7 @@ struct Planner {
   std::optional<Group> group(std::size_t i, std::size_t j) const;
   void cost(Group& g) const;
   void cost_of_tiles(Group& g, double loaded, double stored) const;
+  double vectors(const Group& g, int value) const;
 };
 
 bool contains(const std::vector<int>& list, int value) {
@@ -191,19 +192,26 @@ void Planner::cost(Group& g) const {
   g = std::move(best);
 }
 
+/// Channels of a value; narrow samples count for less, since more of them fit a vector.
+double Planner::vectors(const Group& g, int value) const {
+  const ImageDesc& desc = graph.nodes[value].value.desc;
+  const bool narrow = machine.native_tiles && contains(g.native, value);
+  return desc.channels * (narrow ? static_cast<double>(size_of(desc.dtype)) / 4 : 1);
+}
+
 void Planner::cost_of_tiles(Group& g, double loaded, double stored) const {
   const double pixels = static_cast<double>(g.extent.pixels());
-  const std::int64_t memory = tile_bytes(graph, g);
+  const std::int64_t memory = tile_bytes(graph, g, nullptr, machine.native_tiles);
   g.tile_in_memory = memory > machine.fast_memory;
   const double tiles = tiles_of(g);
   const Halo& halo = g.stages[0].region;
   g.flops += machine.tile_flops * tiles;
-  for (int v : g.loads) g.flops += machine.load_flops * tiles * loaded_of(g) * graph.nodes[v].value.desc.channels;
-  for (int v : g.stores) g.flops += machine.store_flops * pixels * graph.nodes[v].value.desc.channels;
+  for (int v : g.loads) g.flops += machine.load_flops * tiles * loaded_of(g) * vectors(g, v);
+  for (int v : g.stores) g.flops += machine.store_flops * pixels * vectors(g, v);
   for (const Stage& stage : g.stages) {
     const double samples = tiles * padded(g, stage.region);
     if (stage.source == Stage::Source::window)
-      g.flops += samples * graph.nodes[stage.window].value.desc.channels * node_flops(graph, stage.window);
+      g.flops += samples * vectors(g, stage.window) * node_flops(graph, stage.window);
     g.flops += machine.pass_flops * samples;
     for (int n : stage.nodes) g.flops += samples * graph.nodes[n].value.desc.channels * node_flops(graph, n);
   }
@@ -229,6 +237,7 @@ Machine Machine::gpu() {
           0,
           34e3,
           227 * 1024,
+          false,
           {{64, 64, 1}, {64, 32, 1}, {64, 96, 1}, {128, 32, 1}, {128, 64, 1}, {256, 8, 1}, {64, 16, 1}},
           {{32, 8, 8},
            {32, 16, 8},
@@ -258,7 +267,17 @@ Machine Machine::cpu() {
           4,
           0,
           1024 * 1024,
-          {{256, 64, 1}, {512, 64, 1}, {512, 32, 1}, {256, 128, 1}, {1024, 16, 1}, {128, 128, 1}, {2048, 32, 1}},
+          true,
+          {{256, 64, 1},
+           {512, 64, 1},
+           {512, 32, 1},
+           {256, 128, 1},
+           {1024, 16, 1},
+           {128, 128, 1},
+           {2048, 32, 1},
+           {512, 128, 1},
+           {512, 256, 1},
+           {1024, 128, 1}},
           {{64, 16, 16}, {128, 16, 8}, {64, 32, 8}, {64, 32, 32}, {256, 16, 4}, {256, 64, 1}}};
 }
 

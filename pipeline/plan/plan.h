@@ -19,6 +19,7 @@ struct Machine {
   double load_flops, store_flops, pass_flops;          ///< of a sample loaded, stored, and gone over in a pass
   double tile_flops;                                   ///< fixed cost of a tile
   std::int64_t fast_memory;                            ///< bytes for one tile's values
+  bool native_tiles;                                   ///< keeps native values of a group in tiles of their own dtype
   std::vector<std::array<int, 3>> tiles_2d, tiles_3d;  ///< candidates, [x, y, z]
   /// Factor on a group's time for tiles of so many bytes.
   double crowding(std::int64_t tile_bytes) const;
@@ -50,6 +51,7 @@ struct Group {
   std::vector<int> stores;   ///< values written to memory
   std::vector<int> reduces;  ///< reductions over values of this group (or over its loads)
   std::map<int, Halo> need;  ///< for every value in the group: pixels needed beyond the tile's own
+  std::vector<int> native;   ///< whole values of 8 or 16 bits made by loads and by windows that only choose among them
   std::vector<Stage> stages;
   std::vector<TileValue> tile_values;
   std::array<int, 3> tile{0, 0, 0};  ///< {0, 0, 0}: no windows, pixels are independent
@@ -84,8 +86,10 @@ struct Source {
 Source source_of(const Graph& graph, int value);
 
 /// Bytes of one tile's values when values that are not alive at once share memory. `offsets` (optional) gets one
-/// offset a tile value. Element type is the value's compute type, planar by channel.
-std::int64_t tile_bytes(const Graph& graph, const Group& group, std::vector<std::int64_t>* offsets = nullptr);
+/// offset a tile value. Planar by channel; samples are of the compute type, or of the value's own where `native` says
+/// so and the group's native values have it.
+std::int64_t tile_bytes(const Graph& graph, const Group& group, std::vector<std::int64_t>* offsets = nullptr,
+                        bool native = false);
 
 /// Shape of a tile value in memory: x = 0 lies on a 16-byte boundary, and pitch / 4 is odd.
 struct TileShape {

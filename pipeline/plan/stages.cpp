@@ -59,6 +59,24 @@ void lay_out(const Graph& graph, Group& group) {
   }
 }
 
+bool only_chooses(const Graph& graph, int node) {
+  const auto* window = window_of(graph, node);
+  return window && window->cpu_native;
+}
+
+void find_native(const Graph& graph, Group& group) {
+  for (int v : group.loads) {
+    const ValueInfo& info = graph.nodes[v].value;
+    const bool as_stored = info.whole && graph.nodes[source_of(graph, v).value].value.storage() == info.desc.dtype;
+    const bool chosen_from = std::any_of(group.nodes.begin(), group.nodes.end(), [&](int n) {
+      return only_chooses(graph, n) && graph.nodes[n].inputs[0] == v;
+    });
+    if (as_stored && chosen_from) group.native.push_back(v);
+  }
+  for (int n : group.nodes)
+    if (only_chooses(graph, n) && contains(group.native, graph.nodes[n].inputs[0])) group.native.push_back(n);
+}
+
 void spread_needs(const Graph& graph, Group& group) {
   for (int pass = 0; pass < 4; ++pass) {
     for (std::size_t k = group.nodes.size(); k-- > 0;) {
@@ -92,6 +110,7 @@ int stage_of(const Group& group, int value) {
 }
 
 void make_stages(const Graph& graph, Group& group) {
+  find_native(graph, group);
   lay_out(graph, group);
   spread_needs(graph, group);
   for (TileValue& kept : group.tile_values) kept.halo = group.stages[kept.first_stage].region;
@@ -111,7 +130,7 @@ TileShape tile_shape(const Group& group, const TileValue& value) {
   return shape;
 }
 
-std::int64_t tile_bytes(const Graph& graph, const Group& group, std::vector<std::int64_t>* offsets) {
+std::int64_t tile_bytes(const Graph& graph, const Group& group, std::vector<std::int64_t>* offsets, bool native) {
   struct Placed {
     std::int64_t begin, end;
     int first, last;
@@ -121,10 +140,10 @@ std::int64_t tile_bytes(const Graph& graph, const Group& group, std::vector<std:
   if (offsets) offsets->clear();
   for (const TileValue& value : group.tile_values) {
     const ValueInfo& info = graph.nodes[value.value].value;
-    const std::int64_t size = (tile_shape(group, value).samples() * info.desc.channels *
-                                   static_cast<std::int64_t>(size_of(dtype_of(info.compute))) +
-                               15) /
-                              16 * 16;
+    const DType dtype = native && contains(group.native, value.value) ? info.desc.dtype : dtype_of(info.compute);
+    const std::int64_t size =
+        (tile_shape(group, value).samples() * info.desc.channels * static_cast<std::int64_t>(size_of(dtype)) + 15) /
+        16 * 16;
     std::int64_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;

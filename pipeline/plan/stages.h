@@ -5,7 +5,7 @@
 
 namespace imgpipe {
 
-/// Fills `need`, `halo`, `stages` and `tile_values` of a group whose nodes, loads and stores are known.
+/// Fills `native`, `need`, `halo`, `stages` and `tile_values` of a group whose nodes, loads and stores are known.
 void make_stages(const Graph& graph, Group& group);
 
 /// The stage in which a per-pixel value is at hand; -1 for a load that is read from memory where it is needed.

@@ -14,27 +14,8 @@ DType dtype_of(const Graph& graph, const Form& form) {
 
 namespace {
 
-const WindowOp* choosing_window(const GraphNode& node) {
-  const auto* window = std::get_if<WindowOp>(&node.op);
-  return window && window->cpu_native ? window : nullptr;
-}
-
-/// The group's values that are made in their native form.
-std::set<int> native_values(const Graph& graph, const Group& group) {
-  std::set<int> native;
-  for (int v : group.loads) {
-    const ValueInfo& info = graph.nodes[v].value;
-    const bool as_stored = info.whole && graph.nodes[source_of(graph, v).value].value.storage() == info.desc.dtype;
-    for (int n : group.nodes)
-      if (as_stored && graph.nodes[n].inputs[0] == v && choosing_window(graph.nodes[n])) native.insert(v);
-  }
-  for (int n : group.nodes)
-    if (choosing_window(graph.nodes[n]) && native.count(graph.nodes[n].inputs[0])) native.insert(n);
-  return native;
-}
-
 std::vector<TileWork> work_of(const Graph& graph, const Group& group) {
-  const std::set<int> native = native_values(graph, group);
+  const std::set<int> native(group.native.begin(), group.native.end());
   const auto made = [&](int v) { return Form{v, native.count(v) > 0}; };
   std::vector<TileWork> work;
   std::set<int> widened;
