@@ -162,14 +162,25 @@ class GroupRun {
     return (known == group_.need.end() ? core : core.grown(known->second)).inside(group_.extent);
   }
 
-  void load(int value, const TileBuffer& buffer) {
+  void load(int value, TileBuffer& buffer) {
     const ConstImageView& view = sources_.at(value);
+    if (layout_.as_stored.count(value) && view.stride_x == 1 && buffer.box.within(view.extent))
+      return see_image(view, buffer);
     const Box box = buffer.box.inside(view.extent);
     for (int c = 0; c < view.channels; ++c)
       for_rows(box, [&](std::int64_t y, std::int64_t z) {
         rows::load(view.data + view.offset(box.begin[0], y, z, c) * static_cast<std::int64_t>(size_of(view.dtype)),
                    view.dtype, view.stride_x, buffer.at(c, box.begin[0], y, z), buffer.dtype, box.size(0));
       });
+  }
+
+  /// The tile inside the image instead of a copy of it: nothing writes to a load's samples there.
+  static void see_image(const ConstImageView& view, TileBuffer& buffer) {
+    const auto& [x, y, z] = buffer.box.begin;
+    buffer.data =
+        const_cast<std::byte*>(view.data) + view.offset(x, y, z) * static_cast<std::int64_t>(size_of(view.dtype));
+    buffer.pitch = view.stride_y;
+    buffer.plane = view.stride_z;
   }
 
   void widen(const TileBuffer& in, const TileBuffer& out, const ImageDesc& desc) {

@@ -1,7 +1,7 @@
 #include "pipeline/exec/cpu/layout.h"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 
 #include "pipeline/exec/cpu/tile.h"
 
@@ -76,6 +76,7 @@ class Slots {
     const GraphNode& node = graph_.nodes[work.value];
     const Form first = work.reads[0];
     const ValueInfo& in = graph_.nodes[first.value].value;
+    if (layout_.as_stored.count(first.value)) return std::nullopt;
     const bool dies = last_.at(first) == k && std::count(work.reads.begin(), work.reads.end(), first) == 1;
     if (!dies || std::holds_alternative<WindowOp>(node.op) || in.compute != node.value.compute ||
         in.desc.channels != node.value.desc.channels)
@@ -106,11 +107,18 @@ class Slots {
   std::vector<std::size_t> free_;
 };
 
+bool is_as_stored(const Graph& graph, const Form& load) {
+  const ValueInfo& stored = graph.nodes[source_of(graph, load.value).value].value;
+  return stored.desc.channels == 1 && stored.storage() == dtype_of(graph, load);
+}
+
 }  // namespace
 
 Layout lay_out(const Graph& graph, const Group& group, const std::array<int, 3>& tile) {
   Layout layout;
   layout.work = work_of(graph, group);
+  for (const TileWork& work : layout.work)
+    if (work.kind == TileWork::Kind::load && is_as_stored(graph, work.makes)) layout.as_stored.insert(work.value);
   Slots slots(layout, graph, group, tile);
   for (std::size_t k = 0; k < layout.work.size(); ++k) slots.give(k);
   return layout;

@@ -1,7 +1,8 @@
 // What a worker does for one tile of a group, in order, and which memory every value uses meanwhile.
 #pragma once
 
-#include <optional>
+#include <map>
+#include <set>
 
 #include "pipeline/plan/plan.h"
 
@@ -28,6 +29,7 @@ struct Layout {
   std::map<Form, std::size_t> slot_of;
   std::vector<std::size_t> slot_bytes;
   std::map<int, Form> in_place;  ///< nodes that overwrite an input
+  std::set<int> as_stored;       ///< loads whose samples lie in the image as the tile wants them
 };
 
 Layout lay_out(const Graph& graph, const Group& group, const std::array<int, 3>& tile);
