@@ -144,7 +144,7 @@ int bench(const Arguments& arguments) {
       const Plan plan = make_plan(build_graph(config, desc, {}), Machine::gpu());
       const Image image = random_pixels(desc);
       const Image* inputs[] = {&image};
-      print(w, "cuda", desc, plan, timing_of(time_resident(*device, plan, inputs, 3, repeats)));
+      print(w, "cuda", desc, plan, timing_of(time_resident(*device, plan, inputs, {3, repeats}).seconds));
     }
     if (backend != "cuda") {
       const ImageDesc desc = parse_image(w.small);
