@@ -93,7 +93,7 @@ class Bench {
     machine_.copy_rate_alone = machine_.cpu_threads > 1 ? bench::host_copy_rate(1) : machine_.copy_rate;
   }
 
-  void chain(const Chain& chain) {
+  void as_it_is(const Chain& chain) {
     if (device_) {
       const Graph graph = build_graph(chain.config, chain.image, chain.others);
       on_gpu(chain.name, chain.image, graph);
@@ -286,9 +286,8 @@ void write_plot(const std::string& path, const Bench& bench) {
 int bench(const Arguments& arguments) {
   CommandLine line(
       "imgpipe bench [WORKLOAD | FILE.yaml]... [OPTIONS]",
-      "Times chains of filters on random images: on the GPU with the image in device memory and from host memory to "
-      "host "
-      "memory\nwith several images under way, on the CPU with all threads and with one.\n"
+      "Times chains of filters on random images: on the GPU with the image in device memory and host to host with "
+      "several\nimages under way, on the CPU with all threads and with one.\n"
       "A row has the median, the quartiles, the floor (what must be read and written once, at the measured speed of "
       "memory\nor of the link), the fraction of it that is reached, the bytes that the plan moves and the time it "
       "predicts.\nA FILE is timed on an image like the first of its inputs.\n\nWorkloads: " +
@@ -302,10 +301,14 @@ int bench(const Arguments& arguments) {
   if (values->count("plot")) check_place((*values)["plot"].as<std::string>());
   const bool show = !values->count("json") && !values->count("csv");
   Bench bench(wish, show);
-  for (const Chain& chain : chains)
-    values->count("sizes")    ? bench.over_sizes(chain)
-    : values->count("blocks") ? bench.over_blocks(chain)
-                              : bench.chain(chain);
+  for (const Chain& chain : chains) {
+    if (values->count("sizes"))
+      bench.over_sizes(chain);
+    else if (values->count("blocks"))
+      bench.over_blocks(chain);
+    else
+      bench.as_it_is(chain);
+  }
   if (values->count("plot")) write_plot((*values)["plot"].as<std::string>(), bench);
   if (values->count("json"))
     std::fputs(bench::json(bench.rows(), bench.crossovers(), bench.machine()).c_str(), stdout);

@@ -110,6 +110,29 @@ TEST_F(Cli, BenchOverSizesWritesAPlot) {
   EXPECT_EQ(nowhere.out, "") << "said before anything is timed";
 }
 
+TEST_F(Cli, BenchOnTheGpuHasEveryPlaceAndBlockSize) {
+  if (imgpipe("devices").code != 0) GTEST_SKIP() << "1 test skipped: there is no GPU";
+  const std::string small = " --backend cuda --repeats 2 --image 256x200:uint16 --json";
+  const Json places = Json::parse(imgpipe("bench chain2d_u16" + small).out)["rows"];
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[0]["place"], "device");
+  EXPECT_EQ(places[1]["place"], "host to host");
+  for (const Json& row : places) EXPECT_GT(row["ms"].get<double>(), 0);
+  const Json blocks = Json::parse(imgpipe("bench chain2d_u16 --blocks" + small).out)["rows"];
+  ASSERT_EQ(blocks.size(), 6u);
+  int threads = 32;
+  for (const Json& row : blocks) {
+    EXPECT_EQ(row["block_threads"], threads);
+    threads *= 2;
+    ASSERT_FALSE(row["kernels"].empty());
+    for (const Json& kernel : row["kernels"]) {
+      EXPECT_GT(kernel["occupancy"].get<double>(), 0);
+      EXPECT_LE(kernel["occupancy"].get<double>(), 1);
+      EXPECT_GT(kernel["registers"].get<int>(), 0);
+    }
+  }
+}
+
 TEST_F(Cli, BenchOfBlocksNeedsAGpu) {
   if (imgpipe("devices").code == 0) GTEST_SKIP() << "1 test skipped: there is a GPU";
   for (const char* arguments : {"bench --blocks median3_u16", "bench median3_u16 --backend cuda"}) {

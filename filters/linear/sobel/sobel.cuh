@@ -116,7 +116,8 @@ struct Op {
   IMGPIPE_FN void operator()(const Block& block, const In& in, R, const Sink& sink) const {
     using G = passes::RowGroups<R, n>;
     constexpr int stacks = passes::rounds(R::height, m);
-    constexpr int length = VOLUME ? walk_length<R, Block::threads>(G::count * stacks) : 1, walks = passes::rounds(R::depth, length);
+    constexpr int length = VOLUME ? walk_length<R, Block::threads>(G::count * stacks) : 1,
+                  walks = passes::rounds(R::depth, length);
     for_items<G::count, stacks, walks>(block, [&](int group, int stack, int part) {
       const int x = group * n + G::first, y = stack * m + R::y0, z = part * length + R::z0;
       if constexpr (VOLUME) {
