@@ -22,7 +22,8 @@ std::size_t sequence_length(const std::string& text, std::size_t i) {
     if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return 0;
   const auto second = static_cast<unsigned char>(text[i + 1]);
   const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90) || first == 0xef;
+  const bool beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90) ||
+                      text.compare(i, 3, "\xef\xbf\xbe") == 0 || text.compare(i, 3, "\xef\xbf\xbf") == 0;
   return overlong || beyond ? 0 : length;
 }
 

@@ -134,7 +134,7 @@ TEST(Rows, AreCsvWithOneLineEach) {
 
 TEST(Plots, AreWellFormedWhateverTheNames) {
   for (const std::string name :
-       {"a<b>&\"c\"'", "\x01\x7f\n", "\xff\xc0\x80\xed\xa0\x80", "\xc3\xa4\xe2\x80\x93\xf0\x9f\x8c\x8d"}) {
+       {"a<b>&\"c\"'", "\x01\x7f\n", "\xff\xc0\x80\xed\xa0\x80\xef\xbf\xbf", "\xc3\xa4\xe2\x80\x93\xf0\x9f\x8c\x8d"}) {
     std::vector<Row> rows = sweep(name, {2, 1, 0.5}, {9, 9, 1});
     const std::string picture = size_plot(rows, crossovers(name, rows), with_gpu());
     EXPECT_EQ(xml_fault(picture), "") << picture;
