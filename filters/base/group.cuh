@@ -124,6 +124,7 @@ IMGPIPE_FN void read_extrema(const u64* keys, double* scalars) {
 /// A block of THREADS threads. All sizes are constants, so that the compiler sees how often a thread goes round.
 template <int THREADS>
 struct ThreadBlock {
+  static constexpr int threads = THREADS;
   IMGPIPE_FN int first() const { return threadIdx.x; }
   static IMGPIPE_FN constexpr int stride() { return THREADS; }
   IMGPIPE_FN void sync() const { __syncthreads(); }
@@ -162,8 +163,10 @@ struct ThreadBlock {
 
 #else
 
-/// The one-thread block of the host twin.
+/// The one-thread block of the host twin. It shares out work as a block of THREADS threads does.
+template <int THREADS>
 struct ThreadBlock {
+  static constexpr int threads = THREADS;
   i64 index_, count_;
   int first() const { return 0; }
   static constexpr int stride() { return 1; }
@@ -183,9 +186,9 @@ struct ThreadBlock {
   }
 };
 
-#define IMGPIPE_KERNEL(name, args, threads, blocks)                                   \
-  extern "C" void name(const void* a, long long index, long long count, char* fast) { \
-    body(*static_cast<const args*>(a), ThreadBlock{i64(index), i64(count)}, fast);    \
+#define IMGPIPE_KERNEL(name, args, threads, blocks)                                         \
+  extern "C" void name(const void* a, long long index, long long count, char* fast) {       \
+    body(*static_cast<const args*>(a), ThreadBlock<threads>{i64(index), i64(count)}, fast); \
   }
 
 #endif

@@ -7,8 +7,8 @@
 
 namespace imgpipe::passes {
 
-/// Tuned for blocks of 256 threads with three blocks on a multiprocessor: 85 registers a thread.
-constexpr int block_threads = 256, register_taps = 33, register_samples = 56;
+/// Tuned for 768 threads on a multiprocessor: 85 registers a thread.
+constexpr int register_taps = 33, register_samples = 56;
 
 template <class T>
 struct alignas(16) Quad {
@@ -61,16 +61,16 @@ IMGPIPE_FN void write_row(const Sink& sink, int x, int y, int z, const T (&v)[N]
   }
 }
 
-/// How many outputs a thread computes along an axis of LENGTH pixels: the least work for a block that goes over LINES
-/// lines in whole rounds. WORK is arithmetic an output.
-template <int LENGTH, int TAPS, int LINES, int WORK>
+/// How many outputs a thread computes along an axis of LENGTH pixels: the least work for a block of THREADS
+/// threads that goes over LINES lines in whole rounds. WORK is arithmetic an output.
+template <int THREADS, int LENGTH, int TAPS, int LINES, int WORK>
 IMGPIPE_FN constexpr int run_length() {
   int best = 1;
   long long least = 0;
   for (int n = 1; n <= 16; ++n) {
     if (n > 1 && n + TAPS - 1 > register_samples) break;
     const long long cost =
-        (long long)(rounds(LINES * rounds(LENGTH, n), block_threads)) * (n * WORK + 2 * (n + TAPS - 1) + 6 * n + 8);
+        (long long)(rounds(LINES * rounds(LENGTH, n), THREADS)) * (n * WORK + 2 * (n + TAPS - 1) + 6 * n + 8);
     if (n == 1 || cost <= least) {
       best = n;
       least = cost;
@@ -114,7 +114,7 @@ IMGPIPE_FN void along_x(const Block& block, const In& in, R, const Sink& sink, c
   constexpr bool wide = taps > register_taps;
   // 8 outputs share loads better; 4 when the threads would not have enough to do.
   constexpr int lines = R::height * R::depth;
-  constexpr int n = wide || lines * RowGroups<R, 8>::count >= block_threads / 2 ? 8 : 4;
+  constexpr int n = wide || lines * RowGroups<R, 8>::count >= Block::threads / 2 ? 8 : 4;
   using G = RowGroups<R, n>;
   constexpr int left = up4(LOW);
   for_items<R::height, G::count, R::depth>(block, [&](int line, int group, int slice) {
@@ -144,7 +144,7 @@ IMGPIPE_FN void across_rows(const Block& block, const In& in, R, const Sink& sin
   constexpr bool wide = taps > register_taps;
   constexpr int length = AXIS == 1 ? R::height : R::depth, others = AXIS == 1 ? R::depth : R::height;
   constexpr int begin = AXIS == 1 ? R::y0 : R::z0, end = AXIS == 1 ? R::y1 : R::z1;
-  constexpr int n = wide ? 8 : run_length<length, taps, R::width * others, Body::work>();
+  constexpr int n = wide ? 8 : run_length<Block::threads, length, taps, R::width * others, Body::work>();
   constexpr int runs = rounds(length, n);
   for_items<R::width, runs, others>(block, [&](int column, int first, int other) {
     const int x = column + R::x0, a = first * n + begin, b = other + (AXIS == 1 ? R::z0 : R::y0);

@@ -110,6 +110,10 @@ std::string cannot_write(const std::string& path, const ImageDesc& desc, std::si
 void write_output(const std::string& path, std::span<const Image> pages) {
   const std::string reason = cannot_write(path, pages[0].desc(), pages.size());
   if (!reason.empty()) throw InputError(path, reason);
+  write_whole(path, [&](const std::string& temporary) { format_for_output(path)->write(temporary, pages, {}); });
+}
+
+void write_whole(const std::string& path, const std::function<void(const std::string& temporary)>& write) {
   const fs::path folder = fs::path(path).parent_path();
   std::error_code error;
   if (!folder.empty()) fs::create_directories(folder, error);
@@ -117,7 +121,7 @@ void write_output(const std::string& path, std::span<const Image> pages) {
     throw InputError(folder.string(), "cannot be made a folder: " + error.message());
   Temporary temporary(path);
   try {
-    format_for_output(path)->write(temporary.name(), pages, {});
+    write(temporary.name());
   } catch (const InputError& failure) {
     throw InputError(path, failure.reason);
   }

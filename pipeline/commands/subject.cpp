@@ -41,25 +41,28 @@ ImageDesc parse_image(const std::string& text) {
   return desc;
 }
 
+Subject load_subject(const std::string& file, const std::vector<std::string>& overrides,
+                     const std::optional<ImageDesc>& image, const std::vector<std::string>& inputs) {
+  Subject subject{load_config(file, overrides), {}, {}, {}};
+  try {
+    subject.image = image ? *image : first_input(subject.config, inputs.empty() ? subject.config.inputs : inputs);
+    for (const std::string& path : with_files(subject.config))
+      subject.others.push_back(source_info({{path}, path, {}}, subject.config.volume).images.at(0));
+    subject.graph = build_graph(subject.config, subject.image, subject.others);
+  } catch (const InputError& error) {
+    throw UsageError(error.what());
+  }
+  return subject;
+}
+
 Subject subject_of(const po::variables_map& values) {
   if (!values.count("file")) throw UsageError("name a pipeline file; `--help` shows how");
   const auto files = values["file"].as<std::vector<std::string>>();
   std::vector<std::string> overrides;
   if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();
-  Subject subject{load_config(files[0], overrides), {}, {}};
-  std::vector<std::string> inputs = subject.config.inputs;
-  if (files.size() > 1) inputs = {files[1]};
-  try {
-    subject.image =
-        values.count("image") ? parse_image(values["image"].as<std::string>()) : first_input(subject.config, inputs);
-    std::vector<ImageDesc> others;
-    for (const std::string& path : with_files(subject.config))
-      others.push_back(source_info({{path}, path, {}}, subject.config.volume).images.at(0));
-    subject.graph = build_graph(subject.config, subject.image, others);
-  } catch (const InputError& error) {
-    throw UsageError(error.what());
-  }
-  return subject;
+  std::optional<ImageDesc> image;
+  if (values.count("image")) image = parse_image(values["image"].as<std::string>());
+  return load_subject(files[0], overrides, image, {files.begin() + 1, files.end()});
 }
 
 }  // namespace imgpipe::commands

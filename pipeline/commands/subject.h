@@ -1,6 +1,8 @@
 // A pipeline file together with an image to think about: of explain and check.
 #pragma once
 
+#include <optional>
+
 #include "pipeline/commands/options.h"
 #include "pipeline/config/config.h"
 #include "pipeline/plan/plan.h"
@@ -10,9 +12,13 @@ namespace imgpipe::commands {
 struct Subject {
   Config config;
   ImageDesc image;
+  std::vector<ImageDesc> others;  ///< of the files that steps name by `with:`
   Graph graph;
 };
 
+/// The image is `image`, else the first of `inputs`, else the first of the file's inputs. Throws UsageError.
+Subject load_subject(const std::string& file, const std::vector<std::string>& overrides,
+                     const std::optional<ImageDesc>& image, const std::vector<std::string>& inputs);
 /// From the options file, set, image. Throws UsageError.
 Subject subject_of(const po::variables_map& values);
 

@@ -305,6 +305,30 @@ TEST_F(RealDevice, TimesItsWork) {
   EXPECT_GT(job->download_seconds(), 0);
 }
 
+TEST_F(RealDevice, SaysHowAKernelSitsOnAMultiprocessor) {
+  const Residency r = device->residency(*device->kernel(add_one_source()));
+  EXPECT_EQ(r.threads, 256);
+  EXPECT_GE(r.blocks, 1);
+  EXPECT_LE(r.blocks * r.threads, device->info().threads_per_multiprocessor);
+  EXPECT_TRUE(r.registers > 0 && r.registers <= 255) << r.registers;
+  EXPECT_EQ(r.spilled_bytes, 0);
+}
+
+TEST_F(RealDevice, CopiesWithinItsMemoryInOrder) {
+  const Numbers in = counting(1 << 20, 5);
+  Numbers out(in.size()), expected = in;
+  for (std::uint32_t& number : expected) ++number;
+  const auto job = device->job();
+  const Address a = job->allocate(bytes_of(in)), b = job->allocate(bytes_of(in));
+  job->upload(a, in.data(), bytes_of(in));
+  add_one(*device, *job, a, in.size());
+  job->copy(b, a, bytes_of(in));
+  add_one(*device, *job, a, in.size());
+  job->download(out.data(), b, bytes_of(in));
+  job->wait();
+  EXPECT_EQ(out, expected) << "what stood there between the two launches";
+}
+
 TEST_F(RealDevice, AJobOutlivesTheHandleOfItsDevice) {
   auto own = open_device();
   const auto job = own->job();

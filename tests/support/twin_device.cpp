@@ -25,6 +25,7 @@ using Entry = void (*)(const void* arguments, long long index, long long count, 
 
 struct TwinKernel : Kernel {
   Entry entry = nullptr;
+  int threads = 0;
   std::int64_t shared_bytes = 0;
 };
 
@@ -46,9 +47,17 @@ class TwinDevice : public Device {
     DeviceInfo info;
     info.name = "host twin";
     info.multiprocessors = 2;
+    info.l2 = 1 << 16;
     return info;
   }
   CopyCounts copies() const override { return counts; }
+  Residency residency(const Kernel& kernel) const override {
+    const auto& twin = static_cast<const TwinKernel&>(kernel);
+    Residency residency;
+    residency.threads = twin.threads;
+    residency.shared_bytes = twin.shared_bytes;
+    return residency;
+  }
   std::unique_ptr<Job> job() override;
 
   std::shared_ptr<Kernel> kernel(const KernelSource& source) override {
@@ -56,6 +65,7 @@ class TwinDevice : public Device {
     if (!entries_.count(source.name)) build({source});
     auto kernel = std::make_shared<TwinKernel>();
     kernel->entry = entries_.at(source.name);
+    kernel->threads = source.threads;
     kernel->shared_bytes = source.shared_bytes;
     return kernel;
   }
@@ -145,6 +155,9 @@ class TwinJob : public Job {
   }
   void fill(Address to, unsigned char value, std::int64_t bytes) override {
     std::memset(reinterpret_cast<void*>(to), value, static_cast<std::size_t>(bytes));
+  }
+  void copy(Address to, Address from, std::int64_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), static_cast<std::size_t>(bytes));
   }
   void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks,
               std::span<const std::byte> arguments) override {

@@ -105,10 +105,10 @@ struct Op {
   }
 
   /// How far one thread walks: as far as leaves enough threads for a block.
-  template <class R>
+  template <class R, int THREADS>
   static IMGPIPE_FN constexpr int walk_length(int patches) {
     int length = R::depth;
-    while (length > 1 && patches * passes::rounds(R::depth, length) < passes::block_threads) --length;
+    while (length > 1 && patches * passes::rounds(R::depth, length) < THREADS) --length;
     return length;
   }
 
@@ -116,7 +116,8 @@ struct Op {
   IMGPIPE_FN void operator()(const Block& block, const In& in, R, const Sink& sink) const {
     using G = passes::RowGroups<R, n>;
     constexpr int stacks = passes::rounds(R::height, m);
-    constexpr int length = VOLUME ? walk_length<R>(G::count * stacks) : 1, walks = passes::rounds(R::depth, length);
+    constexpr int length = VOLUME ? walk_length<R, Block::threads>(G::count * stacks) : 1,
+                  walks = passes::rounds(R::depth, length);
     for_items<G::count, stacks, walks>(block, [&](int group, int stack, int part) {
       const int x = group * n + G::first, y = stack * m + R::y0, z = part * length + R::z0;
       if constexpr (VOLUME) {

@@ -11,10 +11,9 @@
 namespace imgpipe::cuda {
 namespace {
 
-/// Pixels that a thread handles at once, and a block's share, where pixels are independent.
+/// Pixels that a thread handles at once where pixels are independent.
 constexpr int flat_pack = 8;
-constexpr int flat_tile = 256 * flat_pack;
-/// Resident blocks asked for then: enough loads under way to keep memory busy.
+/// Resident blocks of 256 threads asked for then: enough loads under way to keep memory busy.
 constexpr int flat_blocks = 5;
 constexpr std::int64_t shared_limit = 227 * 1024;
 
@@ -36,10 +35,11 @@ std::string hash_name(const std::string& text) {
 
 class Generator {
  public:
-  Generator(const Graph& graph, const Group& group, bool flat_images) : graph_(graph), group_(group) {
+  Generator(const Graph& graph, const Group& group, bool flat_images, int threads) : graph_(graph), group_(group) {
+    kernel_.threads = threads;
     kernel_.flat = flat_images && group.tile[0] == 0 && !reads_position();
     kernel_.merged_channels = kernel_.flat && channels_are_alike();
-    kernel_.tile = group.tile[0] > 0 ? group.tile : std::array<int, 3>{flat_tile, 1, 1};
+    kernel_.tile = group.tile[0] > 0 ? group.tile : std::array<int, 3>{threads * flat_pack, 1, 1};
   }
 
   KernelSource run() {
@@ -49,10 +49,10 @@ class Generator {
     (in_memory_ ? kernel_.scratch_bytes : kernel_.shared_bytes) = bytes;
     arguments();
     body(offsets);
-    const std::string name = hash_name(includes_ + args_ + body_);
-    const std::int64_t fit = bytes == 0 || in_memory_ ? 4 : shared_limit / (bytes + 1024);
+    const std::string name = hash_name(fmt::format("{}{}{}{}", includes_, args_, body_, kernel_.threads));
+    const std::int64_t fit = bytes == 0 || in_memory_ ? resident(4) : shared_limit / (bytes + 1024);
     const int blocks =
-        group_.tile[0] == 0 ? flat_blocks : static_cast<int>(std::clamp<std::int64_t>(fit, 1, resident()));
+        group_.tile[0] == 0 ? resident(flat_blocks) : static_cast<int>(std::clamp<std::int64_t>(fit, 1, resident(4)));
     kernel_.text =
         fmt::format("{}\nnamespace imgpipe {{\nnamespace {} {{\n{}\n{}\nIMGPIPE_KERNEL({}, Args, {}, {})\n}}\n}}\n",
                     includes_, name, args_, body_, name, kernel_.threads, blocks);
@@ -131,12 +131,11 @@ class Generator {
     for (const std::string& header : headers_) includes_ += fmt::format("#include \"{}\"\n", header);
   }
 
-  /// Resident blocks to ask for: what every window's code allows.
-  int resident() const {
-    int blocks = 4;
+  /// Resident blocks to ask for: what every window's code allows, as many threads at any size of a block.
+  int resident(int blocks) const {
     for (int n : group_.nodes)
       if (const auto* window = std::get_if<WindowOp>(&node(n).op)) blocks = std::min(blocks, window->resident);
-    return blocks;
+    return std::clamp(blocks * default_threads / kernel_.threads, 1, 16);
   }
 
   bool rides(int reduce) const { return std::get<ReduceOp>(node(reduce).op).kind == ReduceOp::Kind::extrema; }
@@ -468,8 +467,8 @@ class Generator {
 
 }  // namespace
 
-KernelSource generate(const Graph& graph, const Group& group, bool flat_images) {
-  return Generator(graph, group, flat_images).run();
+KernelSource generate(const Graph& graph, const Group& group, bool flat_images, int threads) {
+  return Generator(graph, group, flat_images, threads).run();
 }
 
 }  // namespace imgpipe::cuda

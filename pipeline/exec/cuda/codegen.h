@@ -16,12 +16,15 @@ struct Argument {
   int node;  ///< the value, window, operation or reduction it belongs to
 };
 
+/// Threads of a block. Other sizes give the same bytes.
+constexpr int default_threads = 256;
+
 struct KernelSource {
   std::string text;
   std::string name;                 ///< of the entry point, from a hash of the text
   std::vector<Argument> arguments;  ///< in order
   std::array<int, 3> tile;
-  int threads = 256;
+  int threads = default_threads;
   std::int64_t shared_bytes = 0;
   std::int64_t scratch_bytes = 0;  ///< a block, when tiles do not fit in shared memory
   bool flat = false;               ///< pixels are independent: dense images may be run as one long row
@@ -29,6 +32,7 @@ struct KernelSource {
 };
 
 /// `flat_images`: loads and stores are dense, so that rows (and channels) may be joined.
-KernelSource generate(const Graph& graph, const Group& group, bool flat_images);
+/// `threads` of a block: a multiple of 32, up to 1024.
+KernelSource generate(const Graph& graph, const Group& group, bool flat_images, int threads = default_threads);
 
 }  // namespace imgpipe::cuda

@@ -168,6 +168,22 @@ class CudaDevice : public Device, public std::enable_shared_from_this<CudaDevice
     return future.get();
   }
 
+  Residency residency(const Kernel& kernel) const override {
+    use();
+    const auto& loaded = static_cast<const LoadedKernel&>(kernel);
+    Residency r;
+    r.threads = loaded.threads;
+    r.shared_bytes = loaded.shared;
+    driver().check(
+        driver().occupancy(&r.blocks, loaded.function, loaded.threads, static_cast<std::size_t>(loaded.shared)),
+        "occupancy");
+    driver().check(driver().function_get(&r.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, loaded.function), "registers");
+    int local = 0;
+    driver().check(driver().function_get(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, loaded.function), "local memory");
+    r.spilled_bytes = local;
+    return r;
+  }
+
   std::unique_ptr<Job> job() override;
   CopyCounts copies() const override { return {uploads, downloads, bytes_up, bytes_down}; }
 
@@ -285,6 +301,12 @@ class CudaJob : public Job {
     const std::lock_guard lock(device_->enqueue);
     const Stream& stream = begin_compute();
     driver().check(driver().fill(to, value, static_cast<std::size_t>(bytes), stream.get()), "fill");
+  }
+
+  void copy(Address to, Address from, std::int64_t bytes) override {
+    const std::lock_guard lock(device_->enqueue);
+    const Stream& stream = begin_compute();
+    driver().check(driver().copy(to, from, static_cast<std::size_t>(bytes), stream.get()), "copy");
   }
 
   void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks,

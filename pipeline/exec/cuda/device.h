@@ -35,6 +35,14 @@ struct CopyCounts {
   std::uint64_t bytes_up = 0, bytes_down = 0;
 };
 
+/// How a kernel sits on a multiprocessor.
+struct Residency {
+  int threads = 0;    ///< of a block
+  int blocks = 0;     ///< that a multiprocessor holds at once; 0: the device does not say
+  int registers = 0;  ///< a thread
+  std::int64_t shared_bytes = 0, spilled_bytes = 0;  ///< a block, a thread
+};
+
 /// A compiled kernel, loaded on the device.
 class Kernel {
  public:
@@ -51,6 +59,8 @@ class Job {
   virtual void release(Address address) = 0;
   virtual void upload(Address to, const void* from, std::int64_t bytes) = 0;
   virtual void fill(Address to, unsigned char value, std::int64_t bytes) = 0;
+  /// Within device memory, in order with the launches.
+  virtual void copy(Address to, Address from, std::int64_t bytes) = 0;
   /// `arguments` is the one argument struct of the kernel.
   virtual void launch(const std::shared_ptr<Kernel>& kernel, std::int64_t blocks,
                       std::span<const std::byte> arguments) = 0;
@@ -75,6 +85,7 @@ class Device {
   virtual DeviceInfo info() const = 0;
   /// Compiled once a text, from the cache where it is known. Threads asking for one text wait for one compile.
   virtual std::shared_ptr<Kernel> kernel(const KernelSource& source) = 0;
+  virtual Residency residency(const Kernel& kernel) const = 0;
   virtual std::unique_ptr<Job> job() = 0;
   virtual CopyCounts copies() const = 0;
 };

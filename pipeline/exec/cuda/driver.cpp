@@ -73,6 +73,7 @@ Driver::Driver() : library({"libcuda.so.1", "libcuda.so"}) {
   IMGPIPE_FIND(host_free, cuMemFreeHost);
   IMGPIPE_FIND(upload, cuMemcpyHtoDAsync);
   IMGPIPE_FIND(download, cuMemcpyDtoHAsync);
+  IMGPIPE_FIND(copy, cuMemcpyDtoDAsync);
   IMGPIPE_FIND(fill, cuMemsetD8Async);
   IMGPIPE_FIND(stream_create, cuStreamCreate);
   IMGPIPE_FIND(stream_destroy, cuStreamDestroy);

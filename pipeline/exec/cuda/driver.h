@@ -35,6 +35,7 @@ struct Driver {
   decltype(cuMemFreeHost)* host_free;
   decltype(cuMemcpyHtoDAsync)* upload;
   decltype(cuMemcpyDtoHAsync)* download;
+  decltype(cuMemcpyDtoDAsync)* copy;
   decltype(cuMemsetD8Async)* fill;
   decltype(cuStreamCreate)* stream_create;
   decltype(cuStreamDestroy)* stream_destroy;

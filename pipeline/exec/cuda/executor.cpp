@@ -54,37 +54,78 @@ class ArgumentBytes {
 
 class ImageRun {
  public:
-  ImageRun(Device& device, const Plan& plan, std::span<const Image* const> inputs)
+  ImageRun(Device& device, const Plan& plan, std::span<const Image* const> inputs, int threads)
       : device_(device),
         plan_(plan),
         graph_(plan.graph),
         inputs_(inputs),
+        threads_(threads),
         job_(device.job()),
         multiprocessors_(std::max(1, device.info().multiprocessors)) {}
 
   RunResult go() {
     upload_inputs();
+    lay_out_results();
     allocate_results();
     compile_groups();
     run_groups();
     return download();
   }
 
-  std::vector<double> time(int warm_up, int repeats) {
-    upload_inputs();
-    allocate_results();
+  ResidentTimes time(const ResidentOptions& options) {
+    lay_out_results();
     compile_groups();
-    const std::map<int, StoredImage> inputs = stored_;
-    std::vector<double> seconds;
-    for (int k = 0; k < warm_up + repeats; ++k) {
-      stored_ = inputs;
+    const int runs = options.warm_up + options.repeats;
+    const std::vector<Buffers> sets = buffer_sets(runs);
+    ResidentTimes times;
+    for (const Group& group : plan_.groups)
+      if (is_launched(group)) times.kernels.push_back(device_.residency(*kernels_.at(&group).second));
+    for (int k = 0; k < runs; ++k) {
+      use(sets[k % sets.size()]);
+      start_numbers();
       const double s = job_->time([&] { run_groups(); });
-      if (k >= warm_up) seconds.push_back(s);
+      if (k >= options.warm_up) times.seconds.push_back(s);
     }
-    return seconds;
+    return times;
   }
 
  private:
+  /// Inputs and results of one run.
+  struct Buffers {
+    std::map<int, StoredImage> inputs;
+    std::map<int, Address> stored_results;
+    Address results;
+  };
+
+  void use(const Buffers& set) {
+    stored_ = set.inputs;
+    stored_results_ = set.stored_results;
+    results_ = set.results;
+  }
+
+  /// Between two runs with one set, others go over four times the L2. Where each run has a set of its own, what the
+  /// uploads left in the L2 is driven out.
+  std::vector<Buffers> buffer_sets(int runs) {
+    const std::int64_t l2 = device_.info().l2;
+    std::vector<Buffers> sets;
+    std::int64_t others = 0;
+    for (; static_cast<int>(sets.size()) < runs && (sets.empty() || others < 4 * l2);) {
+      if (!sets.empty()) {
+        others += results_bytes_;
+        for (const auto& [value, image] : stored_) others += image.desc.bytes();
+      }
+      upload_inputs();
+      allocate_results();
+      sets.push_back({stored_, stored_results_, results_});
+    }
+    if (l2 > 0) {
+      const Address other = job_->allocate(2 * l2);
+      job_->fill(other, 0, 2 * l2);
+      job_->release(other);
+    }
+    return sets;
+  }
+
   const GraphNode& node(int n) const { return graph_.nodes[n]; }
 
   void run_groups() {
@@ -112,15 +153,14 @@ class ImageRun {
   }
 
   /// One block of device memory holds all that comes back: results, counts and the scalars of reductions.
-  void allocate_results() {
+  void lay_out_results() {
     std::int64_t bytes = 0;
-    std::vector<std::pair<std::int64_t, std::int64_t>> gaps;  // copied back too, so they are given a value
     for (const auto& result : graph_.results) {
       if (result_offset_.count(result.value)) continue;
       result_offset_[result.value] = bytes;
-      gaps.emplace_back(bytes + storage_desc(result.value).bytes(), 0);
+      gaps_.emplace_back(bytes + storage_desc(result.value).bytes(), 0);
       bytes += aligned(storage_desc(result.value).bytes(), 256);
-      gaps.back().second = bytes;
+      gaps_.back().second = bytes;
     }
     numbers_offset_ = bytes;
     bytes += 16;
@@ -130,11 +170,18 @@ class ImageRun {
         bytes += 8 * std::max(2, std::get<ReduceOp>(node(r).op).scalars);
       }
     results_bytes_ = bytes;
-    results_ = job_->allocate(bytes);
+  }
+
+  void allocate_results() {
+    results_ = job_->allocate(results_bytes_);
     for (const auto& [value, offset] : result_offset_) stored_results_[value] = results_ + offset;
-    for (const auto& [begin, end] : gaps)
+    for (const auto& [begin, end] : gaps_)
       if (end > begin) job_->fill(results_ + begin, 0, end - begin);
-    job_->fill(results_ + numbers_offset_, 0, bytes - numbers_offset_);
+    start_numbers();
+  }
+
+  void start_numbers() {
+    job_->fill(results_ + numbers_offset_, 0, results_bytes_ - numbers_offset_);
     for (const auto& [r, offset] : scalars_offset_)
       if (rides(r)) job_->fill(results_ + offset, 0xff, 8);
   }
@@ -213,7 +260,7 @@ class ImageRun {
       if (is_launched(group)) launched.push_back(&group);
     std::vector<std::pair<KernelSource, std::shared_ptr<Kernel>>> compiled(launched.size());
     const auto compile = [&](std::size_t i) {
-      compiled[i].first = generate(graph_, *launched[i], is_flat(*launched[i]));
+      compiled[i].first = generate(graph_, *launched[i], is_flat(*launched[i]), threads_);
       compiled[i].second = device_.kernel(compiled[i].first);
     };
     tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t(0), launched.size(), compile); });
@@ -263,7 +310,8 @@ class ImageRun {
     std::int64_t blocks = std::min<std::int64_t>(frame.tiles, 0x7fffffff);
     Address scratch = 0;
     // Blocks that loop spread what a thread does before its first pixel over many.
-    if (source.flat || group.tile[0] == 0) blocks = std::min<std::int64_t>(blocks, 20 * multiprocessors_);
+    if (source.flat || group.tile[0] == 0)
+      blocks = std::min<std::int64_t>(blocks, 20 * default_threads / threads_ * multiprocessors_);
     if (source.scratch_bytes > 0) {
       blocks = std::min<std::int64_t>(blocks, 2 * multiprocessors_);
       frame.scratch_bytes = aligned(source.scratch_bytes, 256);
@@ -371,6 +419,7 @@ class ImageRun {
   const Plan& plan_;
   const Graph& graph_;
   std::span<const Image* const> inputs_;
+  const int threads_;  // of a block
   std::unique_ptr<Job> job_;
   int multiprocessors_;
   std::map<int, StoredImage> stored_;   // inputs and computed values still in memory
@@ -378,20 +427,21 @@ class ImageRun {
   std::map<int, std::int64_t> result_offset_, scalars_offset_;
   std::map<int, Address> stored_results_;
   std::map<const Group*, std::pair<KernelSource, std::shared_ptr<Kernel>>> kernels_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> gaps_;  // between results: copied back, so they are given a value
   Address results_ = 0;
   std::int64_t results_bytes_ = 0, numbers_offset_ = 0;
 };
 
 class CudaExecutor : public Executor {
  public:
-  CudaExecutor(std::shared_ptr<Device> device, std::shared_ptr<Executor> fallback)
-      : device_(std::move(device)), fallback_(std::move(fallback)) {}
+  CudaExecutor(std::shared_ptr<Device> device, std::shared_ptr<Executor> fallback, int threads)
+      : device_(std::move(device)), fallback_(std::move(fallback)), threads_(threads) {}
   std::string name() const override { return "cuda"; }
   Machine machine() const override { return Machine::gpu(); }
 
   RunResult run(const Plan& plan, std::span<const Image* const> inputs) override {
     try {
-      return ImageRun(*device_, plan, inputs).go();
+      return ImageRun(*device_, plan, inputs, threads_).go();
     } catch (const OutOfDeviceMemory& error) {
       RunResult result = fallback_->run(plan, inputs);
       result.notes.push_back(std::string(error.what()) + ": this image ran on the CPU");
@@ -402,17 +452,19 @@ class CudaExecutor : public Executor {
  private:
   std::shared_ptr<Device> device_;
   std::shared_ptr<Executor> fallback_;
+  int threads_;
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> make_cuda_executor(std::shared_ptr<cuda::Device> device, std::shared_ptr<Executor> fallback) {
-  return std::make_unique<CudaExecutor>(std::move(device), std::move(fallback));
+std::unique_ptr<Executor> make_cuda_executor(std::shared_ptr<cuda::Device> device, std::shared_ptr<Executor> fallback,
+                                             int threads) {
+  return std::make_unique<CudaExecutor>(std::move(device), std::move(fallback), threads);
 }
 
-std::vector<double> time_resident(cuda::Device& device, const Plan& plan, std::span<const Image* const> inputs,
-                                  int warm_up, int repeats) {
-  return ImageRun(device, plan, inputs).time(warm_up, repeats);
+ResidentTimes time_resident(cuda::Device& device, const Plan& plan, std::span<const Image* const> inputs,
+                            const ResidentOptions& options) {
+  return ImageRun(device, plan, inputs, options.threads).time(options);
 }
 
 }  // namespace imgpipe

@@ -65,12 +65,14 @@ class Reduction {
       moments();
     else if (op_.kind == ReduceOp::Kind::quantiles)
       quantiles();
+    for (const Address block : blocks_taken_) job_.release(block);
   }
 
  private:
   template <class T>
   T* pointer(std::int64_t count) {
-    return reinterpret_cast<T*>(job_.allocate(count * static_cast<std::int64_t>(sizeof(T))));
+    blocks_taken_.push_back(job_.allocate(count * static_cast<std::int64_t>(sizeof(T))));
+    return reinterpret_cast<T*>(blocks_taken_.back());
   }
 
   void launch(const std::string& function, std::int64_t blocks, std::int64_t shared, const std::string& header = "") {
@@ -118,6 +120,7 @@ class Reduction {
   DType dtype_;
   ReduceArgs a_;
   std::int64_t blocks_;
+  std::vector<Address> blocks_taken_;
 };
 
 }  // namespace
